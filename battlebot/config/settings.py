@@ -227,7 +227,8 @@ class Settings:
     max_http_per_address: int = _setting(
         512,
         "BATTLEBOT_MAX_HTTP_PER_ADDRESS",
-        "Maximum HTTP connections of one address to one node besides WebSockets; not counted behind trusted proxies.",
+        "Maximum connections of one address to one node beyond BATTLEBOT_MAX_PER_ADDRESS; not counted behind trusted "
+        "proxies.",
         1,
         1_000_000,
     )

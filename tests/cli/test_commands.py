@@ -95,9 +95,11 @@ def test_settings_shows_no_secret_among_the_options_of_a_uri(uri: str) -> None:
 
 
 def test_the_example_file_has_every_setting_with_its_default() -> None:
-    """Whoever adds a setting adds it there: `battlebot settings` prints it."""
-    example = dotenv_values(Path(__file__).parents[2] / ".env.example")
-    assert example == {name: value for name, value, _ in setting_rows(Settings())}
+    """And its sentence. Whoever adds a setting adds it there: `battlebot settings` prints it."""
+    example = Path(__file__).parents[2] / ".env.example"
+    assert dotenv_values(example) == {name: value for name, value, _ in setting_rows(Settings())}
+    sentences = [f"# {sentence}\n{name}=" for name, _, sentence in setting_rows(Settings())]
+    assert [one for one in sentences if one not in example.read_text()] == []
 
 
 @pytest.mark.parametrize(
