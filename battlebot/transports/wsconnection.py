@@ -89,9 +89,9 @@ class WebSocket:
 
     def send(self, text: str, on_written: Callable[[float], None] | None = None) -> None:
         """Queues a text message; if too many wait, closes the connection."""
-        if self._closing or self._outbox.failed:
+        if self._closing:
             return
-        if not self._outbox.put(text_frame(text), on_written):
+        if not self._outbox.put(text_frame(text), on_written) and not self._outbox.failed:
             self.close(closing.SLOW_READER)
 
     def flush(self) -> bool:
