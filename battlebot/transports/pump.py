@@ -103,6 +103,9 @@ class Pump:
             try:
                 if too_many is not None:
                     raise too_many
+                if connection.has_ended:
+                    # while it was delayed; a seat would be taken only to be left again
+                    raise Gone(clean=False, how="broken")
                 with self._turning_away(player.let_in.knock, player.let_in.came_s):
                     self._take_part(connection, player, channel)
             finally:

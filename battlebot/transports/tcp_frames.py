@@ -88,6 +88,11 @@ class TcpConnection:
             self.close(how=SLOW_READER.slug)
 
     @property
+    def has_ended(self) -> bool:
+        """Whether the client has ended the connection, as far as is known, though it may have said something before."""
+        return self._inlet.has_ended
+
+    @property
     def held_up(self) -> bool:
         """Whether messages wait because the client does not read."""
         return self._outbox.held_up

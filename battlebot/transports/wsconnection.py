@@ -100,6 +100,11 @@ class WebSocket:
         return not (self._closing or self._outbox.failed or self._outbox.held_up)
 
     @property
+    def has_ended(self) -> bool:
+        """Whether the peer has ended the connection, as far as is known, though it may have said something before."""
+        return self._inlet.has_ended
+
+    @property
     def held_up(self) -> bool:
         """Whether messages wait because the peer does not read."""
         return self._outbox.held_up

@@ -43,7 +43,8 @@ class Broken:
     parting = None
     held_up = False
 
-    def __init__(self, bot: str) -> None:
+    def __init__(self, bot: str, has_ended: bool = False) -> None:
+        self.has_ended = has_ended
         login = {"game": "numberwang", "bot_id": bot, "login_hash": "0" * 64}
         self.frames = [Frame(orjson.dumps(login).decode(), time.monotonic())]
         self.said: list[dict[str, Any]] = []
@@ -98,3 +99,12 @@ def test_a_bot_has_no_more_connections_whose_login_is_delayed_than_others() -> N
     assert hall.entered == ["ada"] * 3
     assert [one.closed for one in connections].count("too-many-connections") == 4
     assert all(one.said[-1]["authentication"] == "OK" for one in connections)
+
+
+def test_a_connection_that_is_broken_while_its_login_is_delayed_takes_no_seat() -> None:
+    """Nor does it wait; it counts among those by which later logins are delayed."""
+    hall: Any = Hall()
+    pump = Pump(Settings(relogin_free=1), hall, hall, hall, Lag())
+    pump.converse(Broken("ada", has_ended=True))  # type: ignore[arg-type]
+    assert hall.entered == []
+    assert pump._stays._relogin_backoff.delay_s("ada") > 0
