@@ -10,11 +10,10 @@ from typing import Any
 from marshmallow import fields
 
 from battlebot.api.schemas import refused
-from battlebot.contests.contest import ORIGINAL_POINTS
+from battlebot.contests.contest import MOST_ENTRANTS, ORIGINAL_POINTS
 from battlebot.errors import BadName
 from battlebot.wire.names import checked_name
 
-MOST_ENTRANTS = 10_000
 MOST_POINTS = 1000
 
 # a date, a time and a zone; few others accept what else Python does (weeks, ordinals, no separators)

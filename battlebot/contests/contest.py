@@ -10,6 +10,7 @@ from typing import Any, Literal, TypedDict
 OPEN_STATES = ("scheduled", "running", "paused")
 OVER = ("finished", "cancelled")
 STATES = (*OPEN_STATES, *OVER)
+MOST_ENTRANTS = 10_000  # with the longest names, twice, they take 5 MB of the 16 that MongoDB keeps in a document
 
 
 class Points(TypedDict):

@@ -11,7 +11,10 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from battlebot.contests.contest import Contest
+from battlebot.storage.batches import in_batches
 from battlebot.storage.mongo import mongo_errors
+
+AT_ONCE = 20  # entries per batch; one may hold a list of thousands of bots
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,4 +47,5 @@ class Audit:
         with mongo_errors():
             shown = {"_id": 0, "at": 1, "by": 1, "action": 1, "details": 1}
             found = self._audit.find({"game": game, "contest": contest}, shown)
-            return list(found.sort([("revision", -1), ("at", -1), ("_id", -1)]).limit(limit))
+            found = found.sort([("revision", -1), ("at", -1), ("_id", -1)]).limit(limit)
+            return list(in_batches(found, AT_ONCE))

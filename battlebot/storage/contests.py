@@ -15,10 +15,12 @@ from pymongo.errors import DuplicateKeyError
 from battlebot.contests.contest import OPEN_STATES, Contest
 from battlebot.errors import NameTaken
 from battlebot.storage.audit import Audit, Note
+from battlebot.storage.batches import in_batches
 from battlebot.storage.mongo import mongo_errors, transaction
 from battlebot.storage.room import Room
 from battlebot.storage.voids import VoidCause, Voids
 
+AT_ONCE = 20  # contests per batch; one may list thousands of bots
 HOLD = {"$inc": {"held": 1}}  # only a document that is written to is locked against other transactions
 
 
@@ -195,13 +197,13 @@ class Contests:
                 at = last["createdAt"]
                 query["$or"] = [{"createdAt": {"$lt": at}}, {"createdAt": at, "_id": {"$lt": last["_id"]}}]
             found = self._contests.find(query).sort([("createdAt", -1), ("_id", -1)]).limit(limit)
-            return [Contest.from_document(row) for row in found]
+            return [Contest.from_document(row) for row in in_batches(found, AT_ONCE)]
 
     def running(self, limit: int = 100) -> list[Contest]:
         """The newest contests in the state `running`. Raises Unavailable."""
         with mongo_errors():
             found = self._contests.find({"state": "running"}).sort("createdAt", -1).limit(limit)
-            return [Contest.from_document(row) for row in found]
+            return [Contest.from_document(row) for row in in_batches(found, AT_ONCE)]
 
     def running_closed(self) -> list[Contest]:
         """The running contests with a list of entrants. Raises Unavailable."""

@@ -42,6 +42,10 @@ class Connection(Protocol):
         """Queues a message; if too many are queued, closes the connection with a code. Never blocks, never raises."""
 
     @property
+    def has_ended(self) -> bool:
+        """Whether the peer has ended it, as far as is known, though it may have said something before."""
+
+    @property
     def held_up(self) -> bool:
         """Whether messages wait because the peer does not read."""
 

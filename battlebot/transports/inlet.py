@@ -15,6 +15,7 @@ from gevent import socket
 READ_BYTES = 8192
 READABLE = 1
 LONG_S = 5.0
+ESTABLISHED = 1  # the state of a connection that neither side has ended, as Linux numbers them
 TOGETHER_S = 0.1  # long time-outs within it end together: ten thousand silent peers wake the hub ten times a second
 
 
@@ -52,6 +53,16 @@ class Inlet:
         finally:
             self._reader = None
         return self._sock.recv(READ_BYTES) if came else None
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the peer has ended the stream, though what came before may be unread; False if that is not known."""
+        try:
+            state = self._sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0]
+        except (OSError, AttributeError):
+            # not TCP, or not Linux
+            return False
+        return bool(state != ESTABLISHED)
 
     def interrupt(self, error: Exception) -> None:
         """Raises the error in the greenlet that reads, if there is one. Only the hub may call it."""

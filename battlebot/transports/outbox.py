@@ -25,7 +25,8 @@ class Outbox:
     """`on_failure()` is called once if the peer reads too slowly (then `held_up` is True) or the socket breaks.
 
     `on_written(monotonic)` is called as soon as a message is written or queued: it is queued only if the peer leaves
-    full buffers unread, and then its clock runs.
+    full buffers unread, and then its clock runs. So it does if the socket is broken: who comes back by connections that
+    it breaks at once must not win time.
 
     Too slowly means that a message is not written `send_timeout_s` after it was queued. If the time were counted from
     when the message is next to be written, a peer that reads a little now and then could delay its own update, and
@@ -44,7 +45,9 @@ class Outbox:
         self.failed = False
 
     def put(self, data: bytes, on_written: Written | None = None) -> bool:
-        """Queues bytes; returns False, without queueing, if too many messages wait or the outbox is closed."""
+        """Queues bytes; returns False, without queueing, if too many messages wait, or if it is closed or failed."""
+        if self.failed and on_written is not None:
+            on_written(time.monotonic())
         if self._last or self.failed:
             return False
         if len(self._queue) >= self._limit:
@@ -81,6 +84,8 @@ class Outbox:
                 pass
             except OSError:
                 self._fail()
+                if on_written is not None:
+                    on_written(time.monotonic())
                 return
             if data:
                 self._writer = gevent.spawn(self._write)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 
 import structlog
@@ -95,15 +95,33 @@ class Pump:
         player.channel.close(closing.RESTARTING)
 
     def _converse(self, connection: Connection) -> None:
-        logged_in = self._log_in(connection)
-        if logged_in is None:
-            return
-        player, channel = logged_in
+        with ExitStack() as place:
+            logged_in = self._log_in(connection, place)
+            if logged_in is None:
+                return
+            player, channel, too_many = logged_in
+            try:
+                if too_many is not None:
+                    raise too_many
+                if connection.has_ended:
+                    # while it was delayed; a seat would be taken only to be left again
+                    raise Gone(clean=False, how="broken")
+                with self._turning_away(player.let_in.knock, player.let_in.came_s):
+                    self._take_part(connection, player, channel)
+            finally:
+                self._stays.count(player)
+
+    def _hold_place(self, bot: str, place: ExitStack) -> TooMany | None:
+        """Counts a connection of the bot until `place` is left; returns the refusal if there are too many.
+
+        Before its login is delayed, not after: else any number of them, broken by the bot meanwhile, would have its
+        seat one after the other, and its clock would stand still.
+        """
         try:
-            with self._per_bot.hold(player.bot), self._turning_away(player.let_in.knock, player.let_in.came_s):
-                self._take_part(connection, player, channel)
-        finally:
-            self._stays.count(player)
+            place.enter_context(self._per_bot.hold(bot))
+        except TooMany as error:
+            return error
+        return None
 
     @contextmanager
     def _turning_away(self, knock: Knock, came_s: float) -> Iterator[None]:
@@ -119,8 +137,8 @@ class Pump:
             self._lobby.enter(player)
             self._listen(connection, player, channel.rate)
 
-    def _log_in(self, connection: Connection) -> tuple[Player, _GivingBack] | None:
-        """Returns the player and its channel, or None if the login has failed or the node stops.
+    def _log_in(self, connection: Connection, place: ExitStack) -> tuple[Player, _GivingBack, TooMany | None] | None:
+        """Returns the player, its channel and what `_hold_place` does; None if the login has failed or the node stops.
 
         Raises Gone. Raises Unavailable without a reply to the login: an original client that is told `failed` does not
         come back; one whose connection is closed does.
@@ -145,6 +163,7 @@ class Pump:
             connection.send(encode(authentication_failed(str(error), error.code)))
             connection.close(Closing(1008, error.code, "authentication failed"))
             return None
+        too_many = self._hold_place(login.bot_id, place)
         let_in = self._stays.let_in(knock, proves, received_s)
         if self._stays.draining:
             # it logged in too late to be among the players that the drain sends away
@@ -156,7 +175,7 @@ class Pump:
         if over is not None:
             player.tell_over(over)
         log.info("login.accepted", bot=player.bot, game=login.game, contest=login.contest, protocol=login.protocol)
-        return player, channel
+        return player, channel, too_many
 
     def _login_of(self, connection: Connection) -> Frame | None:
         """Returns the first frame, which should be a login; None if none came in time. Raises Gone."""

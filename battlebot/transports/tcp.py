@@ -154,6 +154,9 @@ class TcpDoor:
             self._stays.count(player)
 
     def _take_part(self, player: Player, guest: Guest) -> None:
+        if guest.connection.has_ended:
+            # while its login was delayed; a seat would be taken only to be left again
+            raise Gone(clean=False, how="broken")
         matches = self._guests.claim(guest)
         if matches is None:
             guest.close(TAKEN_OVER)

@@ -82,8 +82,15 @@ class TcpConnection:
 
     def send(self, answer: Answer, on_written: Callable[[float], None] | None = None) -> None:
         """Queues a message; if too many wait, closes the connection. Never blocks."""
-        if not self._closing and not self._outbox.failed and not self._outbox.put(encode(answer), on_written):
+        if self._closing:
+            return
+        if not self._outbox.put(encode(answer), on_written) and not self._outbox.failed:
             self.close(how=SLOW_READER.slug)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the client has ended the connection, as far as is known, though it may have said something before."""
+        return self._inlet.has_ended
 
     @property
     def held_up(self) -> bool:

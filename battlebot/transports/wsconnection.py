@@ -89,15 +89,20 @@ class WebSocket:
 
     def send(self, text: str, on_written: Callable[[float], None] | None = None) -> None:
         """Queues a text message; if too many wait, closes the connection."""
-        if self._closing or self._outbox.failed:
+        if self._closing:
             return
-        if not self._outbox.put(text_frame(text), on_written):
+        if not self._outbox.put(text_frame(text), on_written) and not self._outbox.failed:
             self.close(closing.SLOW_READER)
 
     def flush(self) -> bool:
         """Waits until the system has taken all messages; returns False if the connection ends instead."""
         self._outbox.drain(self._settings.send_timeout_s)
         return not (self._closing or self._outbox.failed or self._outbox.held_up)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the peer has ended the connection, as far as is known, though it may have said something before."""
+        return self._inlet.has_ended
 
     @property
     def held_up(self) -> bool:

@@ -140,6 +140,19 @@ def test_who_enters_must_be_able_to_begin_with_the_others(organiser: Organiser, 
     assert organiser.contest("battlecube", "cup").entrants == ["cube1"]
 
 
+def test_a_list_of_entrants_does_not_outgrow_its_document(
+    organiser: Organiser, storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each addition is small; MongoDB would refuse the last one, by an error that is no answer."""
+    monkeypatch.setattr("battlebot.contests.service.requirements.MOST_ENTRANTS", 3)
+    create(organiser, BOTS[:2])
+    organiser.enter(GAME, "cup", [BOTS[2]], "ann")
+    with pytest.raises(Refused) as refused:
+        organiser.enter(GAME, "cup", [BOTS[3]], "ann")
+    assert refused.value.details["field"] == "entrants"
+    assert organiser.contest(GAME, "cup").entrants == BOTS[:3]
+
+
 @pytest.mark.parametrize("form", ["round-robin", "open"])
 def test_options_that_are_made_for_two_bots_are_refused_where_others_meet_as_well(
     form: str, organiser: Organiser, storage: Storage

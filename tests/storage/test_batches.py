@@ -7,9 +7,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from cup import cup
 
 from battlebot.runtime import cooperative
 from battlebot.storage import Storage
+from battlebot.storage.audit import AT_ONCE as ENTRIES_AT_ONCE
+from battlebot.storage.contests import AT_ONCE as CONTESTS_AT_ONCE
 from battlebot.storage.games import AT_ONCE
 
 MATCHES = 4 * AT_ONCE
@@ -49,6 +52,20 @@ def test_an_export_pauses_after_each_batch(played: Storage, pauses: list[float])
     """However fast its reader is."""
     assert len(list(played.games.each_of_contest("g", "c"))) == MATCHES
     assert len(pauses) == 4
+
+
+def test_contests_and_their_audit_pause_after_each_batch(storage: Storage, pauses: list[float]) -> None:
+    """Each may list thousands of bots."""
+    database, contests = storage.database, 2 * CONTESTS_AT_ONCE
+    database["contests"].insert_many(cup(name=f"cup{number}").as_document() for number in range(contests))
+    assert len(storage.contests.of_game("numberwang", contests)) == contests
+    assert len(storage.contests.running(contests)) == contests
+    assert len(pauses) == 4
+    noted = {"game": "numberwang", "contest": "cup", "at": datetime(2026, 11, 21, tzinfo=UTC), "by": "ann"}
+    change = {"action": "change", "details": {}}
+    database["audit"].insert_many({**noted, **change, "revision": number} for number in range(2 * ENTRIES_AT_ONCE))
+    assert len(storage.audit.of_contest("numberwang", "cup")) == 2 * ENTRIES_AT_ONCE
+    assert len(pauses) == 6
 
 
 def test_a_short_list_does_not_pause(played: Storage, pauses: list[float]) -> None:

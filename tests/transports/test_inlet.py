@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import socket
+import struct
 import time
 
 import gevent
 import pytest
-from pairs import LIMIT_S, Pair
+from pairs import LIMIT_S, Pair, settle
 
 from battlebot.transports.inlet import LONG_S, TOGETHER_S, Inlet, rings_at
 
@@ -98,4 +100,18 @@ def test_each_read_lets_others_run(pair: Pair) -> None:
         inlet.read(LIMIT_S)
         assert len(turns) >= done
     other.join()
+    inlet.close()
+
+
+@pytest.mark.parametrize("linger", [b"", struct.pack("ii", 1, 0)])
+def test_the_end_is_known_before_it_is_read(pair: Pair, linger: bytes) -> None:
+    """Whether the peer ended it in order or by a reset, and though what it said before is still there."""
+    ours, peer = pair
+    inlet = Inlet(ours)
+    peer.sendall(b"said before")
+    assert not inlet.has_ended
+    if linger:
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+    peer.close()
+    settle(lambda: inlet.has_ended)
     inlet.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import time
 
 import gevent
@@ -177,3 +178,28 @@ def test_draining_waits_for_what_can_be_written_and_for_nothing_longer(pair: Pai
     outbox.drain(0.1)
     assert 0.1 <= time.monotonic() - began_s < 5.0
     assert not outbox.failed
+
+
+def test_a_message_for_a_broken_connection_is_reported_too(pair: Pair, failures: Failures) -> None:
+    """The clock of a bot runs that breaks its connection before it is asked, and of one that has done so long ago."""
+    ours, peer = pair
+    outbox = Outbox(ours, 10, 5.0, failures)
+    peer.setsockopt(gevent.socket.SOL_SOCKET, gevent.socket.SO_LINGER, struct.pack("ii", 1, 0))
+    peer.close()
+    written: list[float] = []
+    settle(lambda: outbox.failed or not outbox.put(b"1"))
+    assert failures.count == 1
+    assert not outbox.put(b"2", written.append)
+    assert len(written) == 1
+
+
+def test_the_message_by_which_it_is_found_that_a_connection_is_broken_is_reported(
+    pair: Pair, failures: Failures
+) -> None:
+    """As it is written, if it is the first since."""
+    ours, _ = pair
+    outbox = Outbox(ours, 10, 5.0, failures)
+    ours.shutdown(gevent.socket.SHUT_WR)
+    written: list[float] = []
+    outbox.put(b"1", written.append)
+    assert (outbox.failed, len(written)) == (True, 1)

@@ -1,16 +1,19 @@
-"""What becomes of a kept session after its match."""
+"""What becomes of a kept session after its match, and of connections that a bot breaks as soon as it has logged in."""
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import gevent
+import orjson
 from players import login_of, player_of
 
 from battlebot.arena.node.player import Player
 from battlebot.config import Settings
 from battlebot.errors import Unavailable
 from battlebot.runtime.lag import Lag
+from battlebot.transports.connection import Frame, Gone
 from battlebot.transports.pump import Pump
 
 NOWHERE: Any = None
@@ -31,3 +34,77 @@ def test_a_kept_session_whose_match_ends_while_redis_falls_silent_waits_on() -> 
     player.release()
     gevent.joinall(list(pump._stays._entering.values()), timeout=5.0, raise_error=True)
     assert entered == ["ada"]
+
+
+class Broken:
+    """A connection whose bot logs in and breaks it at once."""
+
+    address = "192.0.2.1"
+    parting = None
+    held_up = False
+
+    def __init__(self, bot: str, has_ended: bool = False) -> None:
+        self.has_ended = has_ended
+        login = {"game": "numberwang", "bot_id": bot, "login_hash": "0" * 64}
+        self.frames = [Frame(orjson.dumps(login).decode(), time.monotonic())]
+        self.said: list[dict[str, Any]] = []
+        self.closed: str | None = None
+
+    def receive(self, timeout_s: float | None) -> Frame:
+        if not self.frames:
+            raise Gone(clean=False, how="broken")
+        return self.frames.pop()
+
+    def send(self, text: str, on_written: Any = None) -> None:
+        self.said.append(orjson.loads(text))
+
+    def close(self, closing: Any) -> None:
+        self.closed = closing.slug
+
+
+class Hall:
+    """A lobby, an arena and a directory that let everybody in; notes who came into the lobby."""
+
+    def __init__(self) -> None:
+        self.entered: list[str] = []
+
+    def check(self, login: Any, salt: str) -> Any:
+        return lambda *_: True
+
+    def admit(self, login: Any, address: str) -> None:
+        return None
+
+    def enter(self, player: Player, may_take: bool = True) -> None:
+        self.entered.append(player.bot)
+
+    def leave(self, player: Player) -> None:
+        return None
+
+    def left(self, player: Player, clean: bool, how: str) -> None:
+        return None
+
+
+def test_a_bot_has_no_more_connections_whose_login_is_delayed_than_others() -> None:
+    """They would come in one after the other, each broken by then: a match would wait for the bot without end.
+
+    Whoever has too many is told so after the same delay.
+    """
+    hall: Any = Hall()
+    settings = Settings(max_connections_per_bot=2, relogin_free=1, relogin_delay_max_s=0.05)
+    pump = Pump(settings, hall, hall, hall, Lag())
+    pump.converse(Broken("ada"))  # type: ignore[arg-type]
+    assert hall.entered == ["ada"]
+    connections = [Broken("ada") for _ in range(6)]
+    gevent.joinall([gevent.spawn(pump.converse, one) for one in connections], timeout=5.0, raise_error=True)
+    assert hall.entered == ["ada"] * 3
+    assert [one.closed for one in connections].count("too-many-connections") == 4
+    assert all(one.said[-1]["authentication"] == "OK" for one in connections)
+
+
+def test_a_connection_that_is_broken_while_its_login_is_delayed_takes_no_seat() -> None:
+    """Nor does it wait; it counts among those by which later logins are delayed."""
+    hall: Any = Hall()
+    pump = Pump(Settings(relogin_free=1), hall, hall, hall, Lag())
+    pump.converse(Broken("ada", has_ended=True))  # type: ignore[arg-type]
+    assert hall.entered == []
+    assert pump._stays._relogin_backoff.delay_s("ada") > 0

@@ -67,3 +67,17 @@ def test_who_is_told_what_is_wrong_with_its_message_may_send_the_rest_of_it(pair
     peer.shutdown(socket.SHUT_WR)
     serving.join(LIMIT_S)
     assert serving.ready()
+
+
+def test_the_clock_of_a_player_runs_though_it_has_broken_its_connection(pair: Pair) -> None:
+    """What it is asked cannot be written any more; that is no slow reading."""
+    ours, _ = pair
+    connection = TcpConnection(ours, load_settings({}, None), "")
+    ours.shutdown(socket.SHUT_WR)
+    written: list[float] = []
+    for _ in range(2):
+        connection.send(Ok(), written.append)
+    assert len(written) == 2
+    with pytest.raises(Gone) as caught:
+        connection.receive(LIMIT_S)
+    assert caught.value.how == "goodbye"

@@ -102,6 +102,19 @@ def test_the_peers_goodbye_is_answered_though_nobody_finishes(pair: Pair) -> Non
     assert read(pair[1], 4) == b"\x88\x02\x03\xe8"
 
 
+def test_the_clock_of_a_bot_runs_though_it_has_broken_its_connection(pair: Pair) -> None:
+    """What it is asked cannot be written any more; that is no slow reading, and the network is told to have done it."""
+    ws = open_websocket(pair)
+    pair[0].shutdown(socket.SHUT_WR)
+    written: list[float] = []
+    for _ in range(2):
+        ws.send("{}", written.append)
+    assert len(written) == 2
+    with pytest.raises(Gone) as caught:
+        ws.receive(LIMIT_S)
+    assert (caught.value.clean, caught.value.how) == (False, "broken")
+
+
 @pytest.mark.parametrize("rest", [b"\xff\xff", b"\x81\x01x", b"\x81\x82\0\0\0\0{}", GOODBYE, b"\x8a\x80\0\0\0\0"])
 def test_what_follows_the_peers_goodbye_is_ignored(pair: Pair, rest: bytes) -> None:
     """A bot that is about to lose must not make its leaving an error of the server, which would void the match."""

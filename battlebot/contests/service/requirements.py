@@ -9,7 +9,7 @@ from typing import Any
 
 import structlog
 
-from battlebot.contests.contest import Contest
+from battlebot.contests.contest import MOST_ENTRANTS, Contest
 from battlebot.contests.formats import format_named
 from battlebot.contests.kind import kind_of
 from battlebot.errors import BadMessage, Refused
@@ -45,6 +45,8 @@ class Requirements:
         kind, listed = kind_of(contest), contest.listed
         if kind.CLOSED and contest.is_open:
             raise Refused(f"The format {kind.NAME} needs a list of entrants.", field="entrants")
+        if len(listed) > MOST_ENTRANTS:
+            raise Refused(f"A contest takes {MOST_ENTRANTS} entrants at most.", field="entrants")
         self.of_bots(contest.game, listed)
         kind.checked_config(contest.config, listed, contest.meetings)
         self._of_the_start(contest, listed)
