@@ -12,7 +12,7 @@ from hypothesis import given
 from test_crossword_matches import GAME, a_few, matches
 
 from battlebot.wire.macondo.gcg import to_gcg
-from battlebot.wire.macondo.history import TIE, history_of, normal, request_of, to_protobuf, to_request
+from battlebot.wire.macondo.history import TIE, from_request, history_of, normal, request_of, to_protobuf, to_request
 from games.crossword.board import as_rack, without
 from games.crossword.replay import replay
 
@@ -36,6 +36,17 @@ def test_a_match_survives_protobuf(steps: list[tuple[dict[str, Any], Any]]) -> N
             now = "GAME_OVER" if state["complete"] else state["playState"]
             assert history.get("play_state", "PLAYING") == now
             assert request_of(seen, history["uid"], 9999) == to_request(history, 9999)
+
+
+def test_only_in_long_requests_events_have_no_nicknames() -> None:
+    """All else is there, and whose the events are."""
+    event = {"type": "PASS", "player_index": 1, "cumulative": 5}
+    state = {**a_state(("AEINRST", "DEGILNO")), "events": [event] * 1000}
+    short, long = ({**state, "players": ["a", "b" * size]} for size in (4, 64))
+    assert request_of(short, "m", 9) == to_request(history_of(short, "m"), 9)
+    whole = history_of(long, "m")
+    assert len(to_request(whole, 9)) > 65_536 > len(request_of(long, "m", 9))
+    assert from_request(request_of(long, "m", 9)) == ({**whole, "events": [event] * 1000}, 9)
 
 
 def test_a_question_with_a_long_history_costs_the_server_little() -> None:

@@ -19,6 +19,7 @@ GAME = "crossword"
 VERSION = 2  # of Macondo's histories: the first of `players` moved first
 AUTHORITY = "battlebot"
 TIE = -1
+LONG = 65_536  # bytes of a request, which no match has that is played to be won
 KINDS = macondo_pb2.GameEvent.Type
 ANSWERED = ("position", "played_tiles", "exchanged", "rack")  # the fields of a bot's event that count, with its type
 SHOWS_TILES = ("TILE_PLACEMENT_MOVE", "PHONY_TILES_RETURNED")
@@ -37,9 +38,14 @@ def history_of(state: Mapping[str, Any], uid: str = "") -> History:
 def request_of(state: Mapping[str, Any], uid: str, millis_remaining: int) -> bytes:
     """`to_request(history_of(state, uid), millis_remaining)` for a state of the game's own, thirty times as fast.
 
-    The server makes one for each turn, of a history that may have a thousand events.
+    The server makes one for each turn, of a history that may have a thousand events. One that is `LONG` has no
+    nicknames in its events: names may make up most of it, and NATS limits a message.
     """
-    return _bytes(macondo_pb2.BotRequest(game_history=_fields_of(state, uid), millis_remaining=millis_remaining))
+    request = macondo_pb2.BotRequest(game_history=_fields_of(state, uid), millis_remaining=millis_remaining)
+    if request.ByteSize() > LONG:
+        for event in request.game_history.events:
+            event.ClearField("nickname")
+    return _bytes(request)
 
 
 def normal(history: Mapping[str, Any]) -> History:
