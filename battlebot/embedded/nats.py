@@ -13,7 +13,7 @@ from battlebot.embedded.process import Program
 from battlebot.errors import EmbeddedError
 
 HOST = "127.0.0.1"
-LEAST_PAYLOAD = 131_072  # bytes of a message
+LEAST_PAYLOAD = 131_072  # bytes of a message: the longest question has less
 PORT_BY = "BATTLEBOT_NATS_PORT; 0: no embedded nats-server"
 
 log = structlog.get_logger()
@@ -52,7 +52,7 @@ def nats_program(settings: Settings) -> Program:
     program = find_nats()
     settings.data.mkdir(parents=True, exist_ok=True)
     rules = settings.data / "nats.conf"
-    # Enough for answers, with room to spare; larger messages could flood a connection
+    # enough for questions and answers, with room to spare; larger messages could flood a connection
     rules.write_text(f"max_payload: {max(LEAST_PAYLOAD, 2 * settings.bot_answer_bytes)}\n")
     return Program(
         name="nats",

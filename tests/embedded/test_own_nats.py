@@ -10,15 +10,20 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import cluster
 import pytest
 from processes import eventually
 
 from battlebot.config import Settings
-from battlebot.embedded.nats import nats_program, with_nats
+from battlebot.embedded.nats import LEAST_PAYLOAD, nats_program, with_nats
 from battlebot.embedded.server import Server, running
 from battlebot.errors import EmbeddedError
+from battlebot.wire.macondo.history import request_of
+from battlebot.wire.names import MAX_NAME_LENGTH
+from games import crossword
+from games.crossword.board import ALL_TILES, RACK, SIZE
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "stateless"))
 from natsbots import NatsBot
@@ -132,3 +137,22 @@ def test_a_message_has_the_size_of_a_few_answers(server: Server, standin: Server
     """So that floods of them fill no connection; whatever answers may be."""
     assert [one.settings.bot_answer_bytes for one in (server, standin)] == [65_536, 1_000_000]
     assert [payload(one) for one in (server, standin)] == [131_072, 2_000_000]
+
+
+def test_the_longest_question_is_a_message() -> None:
+    """Of two bots that make it as long as they can: a phony taken back five times between two plays of one tile."""
+    bots = ["\U00020000" * MAX_NAME_LENGTH, "\U00020001" * MAX_NAME_LENGTH]
+    state = crossword.initial_state(bots, 7, {"challengeRule": "TEN_POINT", "lexicon": "enable1"})
+    told: list[dict[str, Any]] = []
+    for lying in range(len(ALL_TILES)):
+        # a play makes words of all that lies there, of its own tiles, and of these once more across
+        letters = min(lying + 2 * RACK, (RACK + 1) * SIZE)
+        words = ["Q" * (letters // (RACK + 1) + 1)] * (RACK + 1)
+        laid = {"type": "TILE_PLACEMENT_MOVE", "player_index": 1, "cumulative": 9999, "position": "15O", "row": 14}
+        laid |= {"column": 14, "direction": "VERTICAL", "rack": "Q" * RACK, "played_tiles": "Q" * SIZE, "score": 9999}
+        laid |= {"words_formed": words, "num_tiles_from_rack": RACK, "is_bingo": True}
+        back = {"type": "PHONY_TILES_RETURNED", "player_index": 1, "cumulative": 9999, "position": "15O"}
+        back |= {"rack": "Q" * RACK, "played_tiles": "Q" * SIZE, "lost_score": 9999}
+        bonus = {"type": "CHALLENGE_BONUS", "player_index": 1, "cumulative": 9999, "bonus": 10}
+        told += [*[laid, back] * (crossword.SCORELESS_TURNS - 1), laid, bonus]
+    assert len(request_of({**state, "events": told}, "u" * 64, 10_000)) <= LEAST_PAYLOAD

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given
 from test_crossword_matches import GAME, a_few, matches
 
 from battlebot.wire.macondo.gcg import to_gcg
-from battlebot.wire.macondo.history import TIE, history_of, normal, to_protobuf
+from battlebot.wire.macondo.history import TIE, from_request, history_of, normal, request_of, to_protobuf, to_request
 from games.crossword.board import as_rack, without
 from games.crossword.replay import replay
 
@@ -34,6 +35,31 @@ def test_a_match_survives_protobuf(steps: list[tuple[dict[str, Any], Any]]) -> N
             assert from_protobuf(to_protobuf(history)) == history == normal(history)
             now = "GAME_OVER" if state["complete"] else state["playState"]
             assert history.get("play_state", "PLAYING") == now
+            assert request_of(seen, history["uid"], 9999) == to_request(history, 9999)
+
+
+def test_only_in_long_requests_events_have_no_nicknames() -> None:
+    """All else is there, and whose the events are."""
+    event = {"type": "PASS", "player_index": 1, "cumulative": 5}
+    state = {**a_state(("AEINRST", "DEGILNO")), "events": [event] * 1000}
+    short, long = ({**state, "players": ["a", "b" * size]} for size in (4, 64))
+    assert request_of(short, "m", 9) == to_request(history_of(short, "m"), 9)
+    whole = history_of(long, "m")
+    assert len(to_request(whole, 9)) > 65_536 > len(request_of(long, "m", 9))
+    assert from_request(request_of(long, "m", 9)) == ({**whole, "events": [event] * 1000}, 9)
+
+
+def test_a_question_with_a_long_history_costs_the_server_little() -> None:
+    """Much less than a history to be read: else two bots would keep a worker from all other matches."""
+    told = {"type": "TILE_PLACEMENT_MOVE", "player_index": 1, "position": "8D", "played_tiles": "HELLO", "score": 9}
+    state = {**a_state(("AEINRST", "DEGILNO")), "events": [{**told, "words_formed": ["HELLO"] * 5}] * 1000}
+
+    def cost_s(whole: bool) -> float:
+        began_s = time.process_time()
+        assert to_request(history_of(state, "m"), 1) if whole else request_of(state, "m", 1)
+        return time.process_time() - began_s
+
+    assert min(cost_s(whole=False) for _ in range(5)) < min(cost_s(whole=True) for _ in range(5)) / 5
 
 
 @given(matches)

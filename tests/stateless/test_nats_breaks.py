@@ -311,3 +311,13 @@ def test_nats_that_does_not_pass_a_question_on_is_no_bots_fault(tmp_path: Path) 
             beside.join(60)
             assert found == [response(PASS)]
         bot.close()
+
+
+def test_a_question_that_is_larger_than_nats_allows_does_not_wait_for_nats(tmp_path: Path) -> None:
+    """It would wait for ever: NATS is there, and will never take it."""
+    rules = tmp_path / "nats.conf"
+    rules.write_text("max_payload: 1000")
+    with nats_server(None, "-c", str(rules)) as url:
+        wait_until_listening(url)
+        with line_over(url) as line, pytest.raises(NotPassedOn, match=r"1001 bytes; max_payload is 1000"):
+            line.ask("broken.bot", "m1", bytes(1001), LIMIT_S)

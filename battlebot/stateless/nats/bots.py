@@ -16,7 +16,7 @@ from battlebot.stateless.asking import Failure, Question, Reply
 from battlebot.stateless.nats.line import NatsLine, NoLine, NotPassedOn, Silence
 from battlebot.stateless.nats.repeats import EventMark, mark_of
 from battlebot.stateless.nats.uids import Uids
-from battlebot.wire.macondo.history import GAME, from_response, history_of, to_request
+from battlebot.wire.macondo.history import GAME, from_response, request_of
 from battlebot.wire.macondo.subject import problem_of
 
 log = structlog.get_logger()
@@ -56,7 +56,7 @@ class NatsBots:
             return Reply(failure=Failure("bad-game", f"Over NATS bots are asked in matches of {GAME} only."))
         try:
             uid = self._uids.of(question.match_id, question.bot)
-            request = to_request(history_of(question.content["state"], uid), round(question.limit_s * 1000))
+            request = request_of(question.content["state"], uid, round(question.limit_s * 1000))
             marking = partial(_mark, question, self._most_bytes)
             answer, thinking_s = self._line.ask(subject, uid, request, question.limit_s, marking)
         except Silence as silence:

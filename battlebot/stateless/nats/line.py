@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 
 from nats.aio.msg import Msg
-from nats.errors import Error
+from nats.errors import Error, MaxPayloadError
 
 from battlebot.stateless.clock import Clock
 from battlebot.stateless.nats.acknowledger import ANSWERS, MOST, acknowledge
@@ -149,7 +149,11 @@ class NatsLine:
         """Sends the question once; returns its answer, or None if nobody listens."""
         question.nobody, inbox = False, _new_inbox()
         await replies.open(client, inbox)
-        await client.publish(question.subject, request, reply=inbox)
+        try:
+            await client.publish(question.subject, request, reply=inbox)
+        except MaxPayloadError as error:
+            sentence = f"it has {len(request)} bytes; max_payload is {client.max_payload}"
+            raise NotPassedOn(f"NATS does not pass the question on ({sentence}).") from error
         while not question.nobody:
             # the time may be over by the wall clock while NATS was silent, which is not charged to the bot
             if not await question.wait() or question.rest_s() <= 0 or client.is_closed:
