@@ -18,7 +18,7 @@ from cluster import free_port
 sys.path.insert(0, str(Path(__file__).parents[1] / "stateless"))
 from natsbots import nats_server, pausable_nats, wait_until_listening
 
-from battlebot.wire.macondo.history import from_response, history_of, to_request
+from battlebot.wire.macondo.history import from_response, request_of
 from games import crossword
 
 COMMAND = [sys.executable, "-m", "battlebot", "bots"]
@@ -35,7 +35,7 @@ def url() -> Iterator[str]:
 def request() -> bytes:
     """The first question of a match."""
     state = crossword.initial_state(["a", "b"], 7, {"challengeRule": "DOUBLE", "lexicon": "enable1"})
-    return to_request(history_of(crossword.view(state, "a"), "m1"), 10_000)
+    return request_of(crossword.view(state, "a"), "m1", 10_000)
 
 
 async def ask(url: str, subject: str, published: bool) -> bytes:

@@ -12,7 +12,7 @@ from hypothesis import given
 from test_crossword_matches import GAME, a_few, matches
 
 from battlebot.wire.macondo.gcg import to_gcg
-from battlebot.wire.macondo.history import TIE, from_request, history_of, normal, request_of, to_protobuf, to_request
+from battlebot.wire.macondo.history import TIE, from_request, history_of, normal, request_of, to_protobuf
 from games.crossword.board import as_rack, without
 from games.crossword.replay import replay
 
@@ -35,7 +35,7 @@ def test_a_match_survives_protobuf(steps: list[tuple[dict[str, Any], Any]]) -> N
             assert from_protobuf(to_protobuf(history)) == history == normal(history)
             now = "GAME_OVER" if state["complete"] else state["playState"]
             assert history.get("play_state", "PLAYING") == now
-            assert request_of(seen, history["uid"], 9999) == to_request(history, 9999)
+            assert from_request(request_of(seen, history["uid"], 9999)) == (history, 9999)
 
 
 def test_only_in_long_requests_events_have_no_nicknames() -> None:
@@ -43,9 +43,9 @@ def test_only_in_long_requests_events_have_no_nicknames() -> None:
     event = {"type": "PASS", "player_index": 1, "cumulative": 5}
     state = {**a_state(("AEINRST", "DEGILNO")), "events": [event] * 1000}
     short, long = ({**state, "players": ["a", "b" * size]} for size in (4, 64))
-    assert request_of(short, "m", 9) == to_request(history_of(short, "m"), 9)
+    assert from_request(request_of(short, "m", 9)) == (history_of(short, "m"), 9)
     whole = history_of(long, "m")
-    assert len(to_request(whole, 9)) > 65_536 > len(request_of(long, "m", 9))
+    assert len(to_protobuf(whole)) > 65_536 > len(request_of(long, "m", 9))
     assert from_request(request_of(long, "m", 9)) == ({**whole, "events": [event] * 1000}, 9)
 
 
@@ -56,7 +56,7 @@ def test_a_question_with_a_long_history_costs_the_server_little() -> None:
 
     def cost_s(whole: bool) -> float:
         began_s = time.process_time()
-        assert to_request(history_of(state, "m"), 1) if whole else request_of(state, "m", 1)
+        assert history_of(state, "m") if whole else request_of(state, "m", 1)
         return time.process_time() - began_s
 
     assert min(cost_s(whole=False) for _ in range(5)) < min(cost_s(whole=True) for _ in range(5)) / 5

@@ -17,7 +17,7 @@ from natsbots import PASS, NatsBot, flood
 from battlebot.stateless.nats.acknowledger import KEPT, ROUND_MOST
 from battlebot.stateless.nats.line import NatsLine, Silence
 from battlebot.stateless.nats.repeats import EventMark
-from battlebot.wire.macondo.history import from_response, history_of, to_request
+from battlebot.wire.macondo.history import from_response, request_of
 from games import crossword
 
 STATE = crossword.initial_state(["a", "b"], 7, {"challengeRule": "DOUBLE", "lexicon": "enable1"})
@@ -26,7 +26,7 @@ LIMIT_S = 3.0
 
 def request(uid: str) -> bytes:
     """The first question of a match, of the bot that is called `uid`."""
-    return to_request(history_of(crossword.view(STATE, "a"), uid), round(LIMIT_S * 1000))
+    return request_of(crossword.view(STATE, "a"), uid, round(LIMIT_S * 1000))
 
 
 @pytest.fixture

@@ -18,11 +18,11 @@ from natsbots import PASS, NatsBot, response
 from battlebot.stateless.nats.acknowledger import ROUND_MOST
 from battlebot.stateless.nats.client import LONGEST_LINE, LineClient, Parser
 from battlebot.stateless.nats.line import NatsLine, Silence
-from battlebot.wire.macondo.history import from_response, history_of, to_request
+from battlebot.wire.macondo.history import from_response, request_of
 from games import crossword
 
 STATE = crossword.initial_state(["a", "b"], 7, {"challengeRule": "DOUBLE", "lexicon": "enable1"})
-REQUEST = to_request(history_of(crossword.view(STATE, "a"), "own"), 1000)
+REQUEST = request_of(crossword.view(STATE, "a"), "own", 1000)
 
 
 def pub(subject: bytes, data: bytes, reply: bytes = b"") -> bytes:

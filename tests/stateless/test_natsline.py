@@ -19,11 +19,11 @@ from battlebot.stateless.nats.bots import NatsBots
 from battlebot.stateless.nats.client import LineClient
 from battlebot.stateless.nats.line import NatsLine, NoLine, Silence
 from battlebot.stateless.nats.uids import Uids
-from battlebot.wire.macondo.history import from_response, history_of, to_request
+from battlebot.wire.macondo.history import from_response, request_of
 from games import crossword
 
 STATE = crossword.initial_state(["a", "b"], 7, {"challengeRule": "DOUBLE", "lexicon": "enable1"})
-REQUEST = to_request(history_of(crossword.view(STATE, "a"), "m1"), 1000)
+REQUEST = request_of(crossword.view(STATE, "a"), "m1", 1000)
 
 UIDS = Uids("sixteen letters and more")
 

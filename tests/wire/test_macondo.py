@@ -135,7 +135,9 @@ def test_histories_convert_to_protobuf_and_back_unchanged(given_history: dict[st
 @settings(max_examples=50, deadline=None)
 def test_requests_hold_the_history_and_the_time(given_history: dict[str, Any], millis: int) -> None:
     """As a bot reads them."""
-    assert history.from_request(history.to_request(given_history, millis)) == (normal(given_history), millis)
+    sent = macondo_pb2.GameHistory.FromString(to_protobuf(given_history))
+    request = macondo_pb2.BotRequest(game_history=sent, millis_remaining=millis)
+    assert history.from_request(request.SerializeToString()) == (normal(given_history), millis)
 
 
 def test_responses_hold_an_event_or_an_error() -> None:

@@ -36,10 +36,10 @@ def history_of(state: Mapping[str, Any], uid: str = "") -> History:
 
 
 def request_of(state: Mapping[str, Any], uid: str, millis_remaining: int) -> bytes:
-    """`to_request(history_of(state, uid), millis_remaining)` for a state of the game's own, thirty times as fast.
+    """A BotRequest: the history that `history_of` makes, and the bot's thinking time in milliseconds.
 
-    The server makes one for each turn, of a history that may have a thousand events. One that is `LONG` has no
-    nicknames in its events: names may make up most of it, and NATS limits a message.
+    Made without the history, many times as fast: the server makes one for each turn, of a thousand events perhaps. One
+    that is `LONG` has no nicknames in its events: names may make up most of it, and NATS limits a message.
     """
     request = macondo_pb2.BotRequest(game_history=_fields_of(state, uid), millis_remaining=millis_remaining)
     if request.ByteSize() > LONG:
@@ -56,12 +56,6 @@ def normal(history: Mapping[str, Any]) -> History:
 def to_protobuf(history: Mapping[str, Any]) -> bytes:
     """The bytes of a GameHistory; equal histories give equal bytes. Raises BadMessage."""
     return _bytes(_message(history, macondo_pb2.GameHistory()))
-
-
-def to_request(history: Mapping[str, Any], millis_remaining: int) -> bytes:
-    """A BotRequest: the history, and the bot's thinking time in milliseconds. Raises BadMessage."""
-    fields = {"game_history": history, "millis_remaining": millis_remaining}
-    return _bytes(_message(fields, macondo_pb2.BotRequest()))
 
 
 def from_request(data: bytes) -> tuple[History, int]:
