@@ -116,15 +116,21 @@ class StatelessBots:
 
         Raises UnknownBot, Refused if the bot has no url.
         """
-        bot = self._found(game, bot_id)
-        if bot.get("url") is None:
-            raise Refused("This bot has no url: it connects by itself.", field="url")
+        self._url_of(game, bot_id)
         with self._place():
-            result = self._trial.of(game, bot_id, bot["url"])
+            # it may have been changed while this waited
+            url = self._url_of(game, bot_id)
+            result = self._trial.of(game, bot_id, url)
         self._bots.change(bot_id, {"lastTest": result})
         if result["ok"]:
-            self._health.resume(bot["url"])
+            self._health.resume(url)
         return result
+
+    def _url_of(self, game: str, bot_id: str) -> str:
+        url: str | None = self._found(game, bot_id).get("url")
+        if url is None:
+            raise Refused("This bot has no url: it connects by itself.", field="url")
+        return url
 
     def _passed(self, game: str, bot_id: str, url: str) -> dict[str, Any]:
         with self._place():

@@ -103,9 +103,6 @@ class Pump:
             try:
                 if too_many is not None:
                     raise too_many
-                if connection.has_ended:
-                    # while it was delayed; a seat would be taken only to be left again
-                    raise Gone(clean=False, how="broken")
                 with self._turning_away(player.let_in.knock, player.let_in.came_s):
                     self._take_part(connection, player, channel)
             finally:
@@ -164,7 +161,7 @@ class Pump:
             connection.close(Closing(1008, error.code, "authentication failed"))
             return None
         too_many = self._hold_place(login.bot_id, place)
-        let_in = self._stays.let_in(knock, proves, received_s)
+        let_in = self._stays.let_in(knock, proves, received_s, lambda: connection.has_ended)
         if self._stays.draining:
             # it logged in too late to be among the players that the drain sends away
             connection.close(closing.RESTARTING)

@@ -57,15 +57,21 @@ class Stays:
         gevent.sleep(max(self._relogin_backoff.delay_s(peer), received_s + REFUSED_AFTER_S - time.monotonic()))
         self._relogin_backoff.fruitless(peer)
 
-    def let_in(self, knock: Knock, proves: Proof | None, received_s: float) -> LetIn:
+    def let_in(self, knock: Knock, proves: Proof | None, received_s: float, has_ended: Callable[[], bool]) -> LetIn:
         """Delays a bot that keeps logging in; its login arrived at `received_s` (monotonic).
 
         The delay is the bot's own fault and charged to it: the moment from which it counts as connected is later by
         that much. If the server turned the bot away shortly before, when it wanted to play there, the moment is earlier
         instead, by the time for which it was kept out.
+
+        Raises Gone if its connection `has_ended()` during the delay: a seat would be taken only to be left again.
         """
-        arrived_s, delay_s = epoch_of(received_s), self._relogin_backoff.delay_s(knock.login.bot_id)
+        bot = knock.login.bot_id
+        arrived_s, delay_s = epoch_of(received_s), self._relogin_backoff.delay_s(bot)
         gevent.sleep(delay_s)
+        if delay_s and has_ended():
+            self._relogin_backoff.fruitless(bot)
+            raise Gone(clean=False, how="broken")
         away_s = self._turned_away_here.let_in(_wanted(knock.login), arrived_s)
         came_s = arrived_s - away_s if away_s else arrived_s + min(delay_s, time.monotonic() - received_s)
         return LetIn(knock, proves, came_s)

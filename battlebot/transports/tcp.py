@@ -122,7 +122,7 @@ class TcpDoor:
         caller = self._logins.of(connection)
         if caller is None:
             return
-        let_in = self._stays.let_in(caller.knock, caller.proves, caller.received_s)
+        let_in = self._stays.let_in(caller.knock, caller.proves, caller.received_s, lambda: connection.has_ended)
         if self._stays.draining:
             # closed without a message, like those who connect now
             return
@@ -154,9 +154,6 @@ class TcpDoor:
             self._stays.count(player)
 
     def _take_part(self, player: Player, guest: Guest) -> None:
-        if guest.connection.has_ended:
-            # while its login was delayed; a seat would be taken only to be left again
-            raise Gone(clean=False, how="broken")
         matches = self._guests.claim(guest)
         if matches is None:
             guest.close(TAKEN_OVER)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import gevent
@@ -9,10 +10,12 @@ import pytest
 from gevent.event import Event
 from players import login_of, player_of
 
+from battlebot.arena.live.turnedaway import Knock
 from battlebot.arena.node.player import Player
 from battlebot.config import Settings
 from battlebot.errors import Unavailable
 from battlebot.transports import stays as module
+from battlebot.transports.connection import Gone
 from battlebot.transports.stays import Stays
 from battlebot.wire.closing import SERVER_ERROR, Closing
 
@@ -44,6 +47,27 @@ def test_who_stays_rests_when_the_server_spoils_one_match_after_the_other(spoilt
     player.gone = True
     gevent.joinall(list(stays._entering.values()))
     assert entered == (["ada", "bob"] if rests else ["ada"] * 9 + ["bob"])
+
+
+def test_who_has_gone_when_its_delay_is_over_does_not_come_in_and_is_still_owed_what_it_was_turned_away() -> None:
+    """At any door: a seat would be taken, and left again, by one after the other. Who need not wait comes in."""
+
+    class Arena:
+        def turned_away(self, knock: Knock, came_s: float) -> None:
+            """Notes nothing."""
+
+    arena: Any = Arena()
+    stays, knock = Stays(Settings(relogin_free=2, relogin_delay_max_s=0.01), NOWHERE, arena), Knock(login_of("ada"))
+    owed_s = 7.0
+    stays.turn_away(knock, time.time() - owed_s)
+    stays.count(player_of(knock, NOWHERE))
+    stays.count(player_of(knock, NOWHERE))
+    for _ in range(2):
+        with pytest.raises(Gone) as caught:
+            stays.let_in(knock, None, time.monotonic(), lambda: True)
+        assert (caught.value.clean, caught.value.how) == (False, "broken")
+    assert stays.let_in(knock, None, time.monotonic(), lambda: False).came_s < time.time() - owed_s / 2
+    assert stays.let_in(Knock(login_of("bob")), None, time.monotonic(), lambda: True).came_s <= time.time()
 
 
 @pytest.mark.parametrize("leaves", [False, True], ids=["stays", "leaves meanwhile"])

@@ -21,7 +21,6 @@ from battlebot.errors import Unavailable
 from battlebot.redisio import keys
 from battlebot.runtime.lag import Lag
 from battlebot.transports import stays, tcp_guests
-from battlebot.transports.connection import Gone
 from battlebot.transports.limits import Rate
 from battlebot.transports.tcp import TcpDoor
 from battlebot.transports.tcp_guest import Arrival, Guest
@@ -242,17 +241,3 @@ def test_who_asks_for_an_opponent_while_mongodb_is_away_waits_if_the_name_is_sti
     assert lobby.waiting == (["ada"] if meanwhile == "nothing" else [])
     reasons = {"nothing": [], "a second connection": [TAKEN_OVER.slug], "a registration": ["name-taken"]}
     assert connection.closed == reasons[meanwhile]
-
-
-def test_a_connection_that_is_broken_while_its_login_is_delayed_takes_over_no_name() -> None:
-    """A seat would be taken, and left again, by one after the other."""
-
-    class Broken:
-        has_ended = True
-
-    broken: Any = Broken()
-    guest = Guest(broken, Holder("ada", "n1.tcp/1", 1, True), Rate(1.0), FIRST)
-    door = TcpDoor(Settings(), NOWHERE, NOWHERE, NOWHERE, NOWHERE, Lag())
-    with pytest.raises(Gone) as caught:
-        door._take_part(player_of(Login("gomoku", "ada", ""), guest), guest)
-    assert (caught.value.clean, caught.value.how) == (False, "broken")

@@ -22,7 +22,7 @@ class Channel(Protocol):
     """What a door gives the arena. No method blocks or raises; any greenlet may call them."""
 
     def send(self, text: str, on_written: Callable[[float], None] | None = None) -> None:
-        """Queues a message; `on_written(monotonic)` is called when it has been written to the socket."""
+        """Queues a message; `on_written(monotonic)` is called when it is written to the socket, or should have been."""
 
     def close(self, closing: Closing) -> None:
         """Closes the connection after the queued messages."""
