@@ -6,6 +6,7 @@ Like gevent's own `recv` with a time-out, but without setting up a timer and a w
 from __future__ import annotations
 
 import math
+import sys
 import time
 from typing import Any
 
@@ -57,10 +58,13 @@ class Inlet:
     @property
     def has_ended(self) -> bool:
         """Whether the peer has ended the stream, though what came before may be unread; False if that is not known."""
+        if sys.platform != "linux":
+            # elsewhere the states have other numbers, or are not told
+            return False
         try:
             state = self._sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0]
-        except (OSError, AttributeError):
-            # not TCP, or not Linux
+        except OSError:
+            # not TCP
             return False
         return bool(state != ESTABLISHED)
 
