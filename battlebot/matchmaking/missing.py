@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -47,14 +47,17 @@ class Missing:
         missing: Mapping[str, Chance],
         now_s: float,
         most_s: float,
+        just_come: Collection[str] = (),
     ) -> dict[str, Wait]:
         """Notes all bots that are `missing` now; returns how long the contest has waited for each.
 
         Adds the time since a bot's was last counted in which it could have come, at most `most_s`. The time after its
-        `until_s` is left to the next call. Forgets all other bots.
+        `until_s` is left to the next call. What is noted of bots that have `just_come` stays as it is; they are not
+        returned. Forgets all other bots.
         """
         known = self.noted(game, contest, run)
         noted = {}
+        kept = {bot: known[bot] for bot in just_come if bot in known}
         for bot, chance in missing.items():
             before = known.get(bot, Wait(now_s, 0.0, now_s))
             # it is later than now if the clock has been set back
@@ -66,11 +69,16 @@ class Missing:
         with redis_errors():
             pipeline = self.client.pipeline(transaction=True)
             pipeline.delete(key)
-            if noted:
-                pipeline.hset(key, mapping={bot: orjson.dumps([run, *wait]) for bot, wait in noted.items()})
+            if rows := {**kept, **noted}:
+                pipeline.hset(key, mapping={bot: orjson.dumps([run, *wait]) for bot, wait in rows.items()})
                 pipeline.expire(key, KEPT_S)
             pipeline.execute()
         return noted
+
+    def forget(self, game: str, contest: str, bots: Iterable[str]) -> None:
+        """Forgets at least one bot: for these the contest waits no longer."""
+        with redis_errors():
+            self.client.hdel(keys.missed(game, contest), *bots)
 
     def noted(self, game: str, contest: str, run: str) -> dict[str, Wait]:
         """Returns how long the contest had waited for each missing bot at the last `note`."""

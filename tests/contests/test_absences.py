@@ -40,7 +40,7 @@ def test_after_the_grace_an_absent_bot_has_lost(hall: Hall) -> None:
 
 
 def test_who_comes_back_has_the_whole_grace_again(hall: Hall) -> None:
-    """However short it was there."""
+    """Once it has waited for a while."""
     hall.begin("ab", absentAfterS=10)
     hall.wait("a")
     looks(hall, 9)

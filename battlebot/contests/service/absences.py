@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import structlog
 
 from battlebot.arena.live.ids import new_match_id
+from battlebot.arena.live.queue import Ticket
 from battlebot.arena.live.seats import seatings
 from battlebot.contests.contest import Contest
 from battlebot.contests.formats.situation import Due
@@ -21,6 +22,8 @@ from battlebot.storage.meetings import Meeting
 
 log = structlog.get_logger()
 
+STAYS_S = 2.0  # a bot that waits is paired in much less if the others are there
+
 
 @dataclass
 class Absences:
@@ -28,7 +31,9 @@ class Absences:
 
     Time counts only while the contest runs, the bot could have come in (`chances`) and somebody looks, at most `most_s`
     seconds from one look to the next, so that no bot is charged for a server that was down. It restarts when the
-    contest is resumed or reopened. The notes, the matches and the queues are those of the `pairer`.
+    contest is resumed or reopened, and when the bot is back: when a match of its begins, or it has waited for
+    `STAYS_S`. A bot that comes and goes, too fast to be paired, would hold up the others for ever. The notes, the
+    matches and the queues are those of the `pairer`.
     """
 
     pairer: Pairer
@@ -51,11 +56,13 @@ class Absences:
             self.organiser.finish_by_itself(contest)
             return 0
         due = kind.due(situation)
-        waiting, playing, places = self._present(contest)
+        tickets, playing, places = self._present(contest)
+        waiting = {ticket.bot for ticket in tickets} - playing
         missing = {bot for row in due for bot in row.bots} - waiting - playing
         now_s = self.now_s()
+        just_come = waiting - {ticket.bot for ticket in tickets if now_s - ticket.since_s >= STAYS_S}
         chances = self.chances.of(missing, keys.queue_name(*contest.where), places, now_s)
-        waits = self.pairer.missing.note(*contest.where, contest.run, chances, now_s, self.most_s)
+        waits = self.pairer.missing.note(*contest.where, contest.run, chances, now_s, self.most_s, just_come)
         gone = {bot for bot, wait in waits.items() if wait.seconds >= contest.absent_after_s}
         closed, busy = 0, set(playing)
         for row in due:
@@ -77,11 +84,8 @@ class Absences:
         self.organiser.bus.publish(keys.contest_events(*contest.where), b"absent")
         return True
 
-    def _present(self, contest: Contest) -> tuple[set[str], set[str], list[tuple[str, str]]]:
-        """Who waits in the contest, who plays in it, and the (bot, place) of all of them.
-
-        A bot that waits and plays counts as playing.
-        """
+    def _present(self, contest: Contest) -> tuple[list[Ticket], set[str], list[tuple[str, str]]]:
+        """The tickets of those who wait in the contest, who plays in it, and the (bot, place) of all of them."""
         # in this order nobody is missed who goes from the queue to a match: its meeting is reserved first
         tickets = self.pairer.queues.tickets(keys.queue_name(*contest.where))
         found = seatings(self.pairer.store, self.organiser.storage.meetings.open_ids(*contest.where))
@@ -89,4 +93,4 @@ class Absences:
         places = [(ticket.bot, ticket.place) for ticket in tickets]
         places += [place for match in live for place in match.places]
         playing = {seat.bot for match in live for seat in match.seats}
-        return {ticket.bot for ticket in tickets} - playing, playing, places
+        return tickets, playing, places

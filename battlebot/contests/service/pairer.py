@@ -243,6 +243,9 @@ class Pairer:
             log.info("match.begun", **about, n=pairing.n, round=pairing.round, players=players)
             if asked_of(game, match):
                 self.ask_bots(match.id)
+        if begun and kind_of(contest).CLOSED:
+            # a match may be over before anybody looks who is missing
+            self.missing.forget(*contest.where, {seat.bot for match in begun.values() for seat in match.seats})
         return len(begun)
 
     def _all_made(
