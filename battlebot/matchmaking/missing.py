@@ -57,7 +57,6 @@ class Missing:
         """
         known = self.noted(game, contest, run)
         noted = {}
-        kept = {bot: known[bot] for bot in just_come if bot in known}
         for bot, chance in missing.items():
             before = known.get(bot, Wait(now_s, 0.0, now_s))
             # it is later than now if the clock has been set back
@@ -65,13 +64,15 @@ class Missing:
             until_s = max(counted_s, chance.until_s)
             passed_s = _outside(counted_s, until_s, chance.shut)
             noted[bot] = Wait(before.since_s, before.seconds + min(passed_s, most_s), until_s)
-        key = keys.missed(game, contest)
+        key, over = keys.missed(game, contest), known.keys() - noted.keys() - set(just_come)
         with redis_errors():
             pipeline = self.client.pipeline(transaction=True)
-            pipeline.delete(key)
-            if rows := {**kept, **noted}:
-                pipeline.hset(key, mapping={bot: orjson.dumps([run, *wait]) for bot, wait in rows.items()})
-                pipeline.expire(key, KEPT_S)
+            # what stays as it is is not written again: it may be forgotten meanwhile
+            if over:
+                pipeline.hdel(key, *over)
+            if noted:
+                pipeline.hset(key, mapping={bot: orjson.dumps([run, *wait]) for bot, wait in noted.items()})
+            pipeline.expire(key, KEPT_S)
             pipeline.execute()
         return noted
 
@@ -81,7 +82,7 @@ class Missing:
             self.client.hdel(keys.missed(game, contest), *bots)
 
     def noted(self, game: str, contest: str, run: str) -> dict[str, Wait]:
-        """Returns how long the contest had waited for each missing bot at the last `note`."""
+        """Returns how long the contest had waited, at the last `note`, for bots that were missing or had just come."""
         with redis_errors():
             kept: Any = self.client.hgetall(keys.missed(game, contest))
         rows = ((bot.decode(), orjson.loads(row)) for bot, row in kept.items())

@@ -11,6 +11,7 @@ import structlog
 from battlebot.arena.live.ids import new_match_id
 from battlebot.arena.live.queue import Ticket
 from battlebot.arena.live.seats import seatings
+from battlebot.arena.places import is_stateless
 from battlebot.contests.contest import Contest
 from battlebot.contests.formats.situation import Due
 from battlebot.contests.kind import kind_of
@@ -32,8 +33,8 @@ class Absences:
     Time counts only while the contest runs, the bot could have come in (`chances`) and somebody looks, at most `most_s`
     seconds from one look to the next, so that no bot is charged for a server that was down. It restarts when the
     contest is resumed or reopened, and when the bot is back: when a match of its begins, or it has waited for
-    `STAYS_S`. A bot that comes and goes, too fast to be paired, would hold up the others for ever. The notes, the
-    matches and the queues are those of the `pairer`.
+    `STAYS_S`. A bot that comes and goes, too fast to be paired, would hold up the others for ever; a stateless one
+    comes and goes as the server has it wait. The notes, the matches and the queues are those of the `pairer`.
     """
 
     pairer: Pairer
@@ -60,7 +61,7 @@ class Absences:
         waiting = {ticket.bot for ticket in tickets} - playing
         missing = {bot for row in due for bot in row.bots} - waiting - playing
         now_s = self.now_s()
-        just_come = waiting - {ticket.bot for ticket in tickets if now_s - ticket.since_s >= STAYS_S}
+        just_come = waiting - {ticket.bot for ticket in tickets if _stays(ticket, now_s)}
         chances = self.chances.of(missing, keys.queue_name(*contest.where), places, now_s)
         waits = self.pairer.missing.note(*contest.where, contest.run, chances, now_s, self.most_s, just_come)
         gone = {bot for bot, wait in waits.items() if wait.seconds >= contest.absent_after_s}
@@ -94,3 +95,8 @@ class Absences:
         places += [place for match in live for place in match.places]
         playing = {seat.bot for match in live for seat in match.seats}
         return tickets, playing, places
+
+
+def _stays(ticket: Ticket, now_s: float) -> bool:
+    # one from the future is of a node whose clock is wrong
+    return is_stateless(ticket.place) or abs(now_s - ticket.since_s) >= STAYS_S
