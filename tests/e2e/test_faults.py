@@ -93,7 +93,8 @@ def test_every_end_has_a_fault_with_its_evidence(workers: Web, meet: Switchboard
     proof = found["evidence"]
     if "how" in evidence:
         evidence = {"how": {mover.bot: evidence["how"]}, "absent": [mover.bot], "emptiedBy": {mover.bot: fault}}
-        assert 0 < proof["allowedMs"][mover.bot] <= SETTINGS["turn_timeout_ms"]
+        # what the server took to learn of it comes on top (tests/referee/test_leaving.py); a node's grace is 15 s
+        assert 0 < proof["allowedMs"][mover.bot] < 2 * SETTINGS["turn_timeout_ms"]
         assert proof["awayMs"][mover.bot] >= proof["allowedMs"][mover.bot]
     assert proof.items() >= evidence.items()
     assert sentence in found["sentence"]

@@ -39,6 +39,17 @@ def test_the_times_of_an_absence_prove_the_verdict() -> None:
     }
 
 
+def test_what_the_server_took_to_learn_of_it_is_not_taken_from_the_bot() -> None:
+    """It has its whole time from there on; the evidence counts from when the connection ended."""
+    play = Play()
+    play.event(Left("b", "b/1", clean=False, at_s=START_S), 0.25)
+    assert play.match.due_s == START_S + 3.25
+    play.event(Overdue(), 3.0)
+    assert play.match.verdict is not None
+    evidence = play.match.verdict.evidence
+    assert (evidence["allowedMs"], evidence["awayMs"]) == ({"b": 3250}, {"b": 3250})
+
+
 def test_on_turn_there_is_only_the_rest_of_the_clock_to_come_back() -> None:
     """The bot's own turn clock goes on."""
     play = Play()
