@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from battlebot.arena.live.queue import Queues
@@ -74,6 +75,8 @@ class StatelessBots:
         if url != bot.get("url"):
             self._trial.askers.check(url)
             update["lastTest"] = self._passed(game, bot_id, url)
+        if url != bot.get("url") or (update.get("available") and not bot.get("available", True)):
+            update["asked_since"] = datetime.now(UTC)
         self._bots.change(bot_id, update)
         if update.get("available", True):
             self._health.resume(url)

@@ -20,8 +20,9 @@ AT_ONCE = 1000  # rows per batch
 class Bots:
     """Documents `{_id: bot_id, game, owner, sealed_pass_hash, date_registered, likeness}`.
 
-    Those of stateless bots also have `url`, `available` and, after the first test, `lastTest`. Names are unique over
-    the server, and so are their likenesses.
+    Those of stateless bots also have `url`, `available` and, after the first test, `lastTest`; if they have been asked
+    at their url only since a change of it or of `available`, `asked_since`. Names are unique over the server, and so
+    are their likenesses.
     """
 
     def __init__(self, database: Database[dict[str, Any]], room: Room) -> None:
@@ -95,6 +96,14 @@ class Bots:
     def asked(self, bot_ids: Sequence[str]) -> dict[str, str]:
         """Like `addresses`, without those that were made unavailable: they come by themselves. Raises Unavailable."""
         return self._addresses(bot_ids, {"available": {"$ne": False}})
+
+    def moved(self, bot_ids: Sequence[str], since: datetime) -> set[str]:
+        """Which of these began to be asked at their url after that moment, by a change. Raises Unavailable."""
+        if not bot_ids:
+            return set()
+        query = {"_id": {"$in": list(bot_ids)}, "asked_since": {"$gt": since}}
+        with mongo_errors():
+            return {row["_id"] for row in self._bots.find(query, {"_id": 1})}
 
     def _addresses(self, bot_ids: Sequence[str], more: Mapping[str, Any]) -> dict[str, str]:
         if not bot_ids:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from hall import GAME, Hall
 
@@ -204,6 +206,20 @@ def test_a_stateless_bot_is_not_missed_while_it_is_asked_in_as_many_matches_as_i
     hall.client.srem(keys.asked_at("http://127.0.0.1:9/"), full[0])
     assert looks(hall, 4, attended=True) == 0
     assert looks(hall, 2, attended=True) == 1
+
+
+@pytest.mark.parametrize(("moved_s", "closed"), [(-5.0, 0), (5.0, 1)])
+def test_a_stateless_bot_that_moves_to_a_full_address_while_the_contest_runs_is_missed(
+    hall: Hall, moved_s: float, closed: int
+) -> None:
+    """Its owner could have filled it, with matches of other bots; who was there before is not charged for them."""
+    hall.begin("ab", stateless="b", absentAfterS=10)
+    since = hall.contest().runs_since
+    assert since is not None
+    hall.storage.bots.change("b", {"asked_since": since + timedelta(seconds=moved_s)})
+    hall.wait("a")
+    hall.client.sadd(keys.asked_at("http://127.0.0.1:9/"), *map(str, range(hall.settings.bot_matches)))
+    assert looks(hall, 30, attended=True) == closed
 
 
 def test_a_bot_that_was_made_unavailable_is_missed_though_other_bots_fill_its_address(hall: Hall) -> None:

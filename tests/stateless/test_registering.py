@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import pytest
@@ -93,6 +94,24 @@ def test_what_can_be_refused_without_a_test_request_is(owners: StatelessBots, bo
     with pytest.raises(BadAddress):
         owners.change("numberwang", "url-bot", {"url": "http://10.0.0.1/"})
     assert bots.asked["counting"] == 1
+
+
+@pytest.mark.parametrize(
+    ("available", "behaviour", "moves"), [(True, "counting", False), (None, "counting/again", True)]
+)
+def test_it_is_kept_when_a_bot_began_to_be_asked_at_its_url(
+    available: bool | None, behaviour: str, moves: bool, owners: StatelessBots, storage: Storage, bots: Bots
+) -> None:
+    """By a change: being registered with it is none."""
+    changes = {"url": bots.url(behaviour), "available": available}
+    owners.register("numberwang", "url-bot", "owner", bots.url("counting"), True)
+    before = datetime.now(UTC) - timedelta(seconds=1)
+    owners.change("numberwang", "url-bot", changes)
+    assert storage.bots.moved(["url-bot"], before) == ({"url-bot"} if moves else set())
+    assert storage.bots.moved(["url-bot"], datetime.now(UTC)) == set()
+    owners.change("numberwang", "url-bot", {"available": False})
+    owners.change("numberwang", "url-bot", {"available": True})
+    assert storage.bots.moved(["url-bot"], before) == {"url-bot"}
 
 
 def test_only_a_test_needs_a_place(owners: StatelessBots, limit: ConcurrencyLimit, bots: Bots) -> None:

@@ -62,7 +62,8 @@ class Absences:
         missing = {bot for row in due for bot in row.bots} - waiting - playing
         now_s = self.now_s()
         just_come = waiting - {ticket.bot for ticket in tickets if _stays(ticket, now_s)}
-        chances = self.chances.of(missing, keys.queue_name(*contest.where), places, now_s)
+        runs_since = contest.runs_since or contest.started_at
+        chances = self.chances.of(missing, keys.queue_name(*contest.where), places, runs_since, now_s)
         waits = self.pairer.missing.note(*contest.where, contest.run, chances, now_s, self.most_s, just_come)
         gone = {bot for bot, wait in waits.items() if wait.seconds >= contest.absent_after_s}
         closed, busy = 0, set(playing)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from datetime import datetime
 
 from battlebot.arena.live.addresses import Addresses
 from battlebot.arena.live.cutoff import CutOff
@@ -19,7 +20,8 @@ class Chances:
 
     A bot could not have come in while its door was shut (of a stateless bot: while nobody took attendance), nor, after
     an outage, for `grace_s`; while it was cut off at a node that was taken for dead, or held back because its node may
-    be dead; if it is stateless, while its address is asked in `bot_matches` matches.
+    be dead; if it is stateless, while its address is asked in `bot_matches` matches. Not so if it moved there while the
+    contest ran: its owner would have chosen an address that was filled to hold the contest up.
     """
 
     heartbeats: Heartbeats
@@ -30,19 +32,31 @@ class Chances:
     bot_matches: int
 
     def of(
-        self, missing: Collection[str], queue: str, places: Iterable[tuple[str, str]], now_s: float
+        self,
+        missing: Collection[str],
+        queue: str,
+        places: Iterable[tuple[str, str]],
+        runs_since: datetime | None,
+        now_s: float,
     ) -> dict[str, Chance]:
-        """Returns the chance of each missing bot; `places`: (bot, place) of all that wait in the queue or play."""
+        """Returns the chance of each missing bot.
+
+        `places`: (bot, place) of all that wait in the queue or play. `runs_since`: when the contest began to run,
+        if that is known.
+        """
         cut = self.cut_off.times(queue, places, now_s, self.grace_s)
         addresses = self.bots.asked(sorted(missing))
         busy = self.addresses.busy(addresses.values())
         # bots of contests come in at the WebSocket door; stateless ones are brought in
         web, asked = self._at_door(WEB, now_s), self._at_door(STATELESS, now_s)
-        full = asked._replace(shut=(*asked.shut, (0.0, now_s)))
+        kept_out = asked._replace(shut=(*asked.shut, (0.0, now_s)))
+        full = {bot for bot, address in addresses.items() if busy[address] >= self.bot_matches}
+        if runs_since is not None:
+            full -= self.bots.moved(sorted(full), runs_since)
         chances = dict[str, Chance]()
         for bot in missing:
             if bot in addresses:
-                chances[bot] = full if busy[addresses[bot]] >= self.bot_matches else asked
+                chances[bot] = kept_out if bot in full else asked
             else:
                 chances[bot] = web._replace(shut=(*web.shut, cut[bot])) if bot in cut else web
         return chances
