@@ -1,20 +1,24 @@
-"""Logins while MongoDB is away: what one node has looked up, every node knows. Over real stores."""
+"""Logins while MongoDB is away: what one node has looked up, every node knows; names in use. Over real stores."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import redis
 from cluster import wait_for
 
+from battlebot.arena.names import lookalikes
 from battlebot.arena.names.copies import Copies
 from battlebot.arena.names.directory import Directory
 from battlebot.config import Settings
-from battlebot.errors import LoginFailed, Unavailable
+from battlebot.errors import LoginFailed, NameTaken, Unavailable
 from battlebot.redisio import keys
+from battlebot.runtime import cooperative
 from battlebot.storage import Storage
 from battlebot.storage.vault import Vault
 from battlebot.wire.login import Login, login_hash
@@ -26,13 +30,16 @@ SALT = "salt"
 
 @pytest.fixture
 def node(settings: Settings, client: redis.Redis) -> Iterator[Callable[..., Directory]]:
-    """Returns a function that makes the directory of another node; `away`: it does not reach MongoDB."""
+    """Returns a function that makes the directory of another node.
+
+    `away`: it does not reach MongoDB. `used`: the names of players that are online.
+    """
     with ExitStack() as stack:
 
-        def made(away: bool = False, key: str = KEY, hold_s: float = 0.1) -> Directory:
-            used = replace(settings, mongodb_uri="mongodb://127.0.0.1:1/") if away else settings
-            storage = stack.enter_context(closing(Storage(used, answer_within_s=0.2)))
-            return Directory(storage, Vault(key), lambda bot_id: (), Copies(client), hold_s)
+        def made(away: bool = False, key: str = KEY, hold_s: float = 0.1, used: Collection[str] = ()) -> Directory:
+            chosen = replace(settings, mongodb_uri="mongodb://127.0.0.1:1/") if away else settings
+            storage = stack.enter_context(closing(Storage(chosen, answer_within_s=0.2)))
+            return Directory(storage, Vault(key), lambda bot_id: used, Copies(client), hold_s)
 
         yield made
 
@@ -97,3 +104,31 @@ def test_only_who_has_a_bots_password_is_its_owner(
     node().check_owner(GAME, "known", pass_hash)
     with pytest.raises(LoginFailed):
         node().check_owner(game, bot, pass_hash if has_it else pass_hash[::-1])
+
+
+def test_the_names_of_many_players_hold_up_nobody_when_a_bot_is_registered(
+    node: Callable[..., Directory], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not the bots that play on the node meanwhile, and not a second time: a few hundred names may take a second."""
+    slow = "\ufdfa" * 62  # each of these characters stands for eighteen
+    names, compared, pauses = [f"{slow}{number}" for number in range(10, 60)], list[str](), list[float]()
+    compare = lookalikes.likeness
+    monkeypatch.setattr(lookalikes, "likeness", lambda name: compared.append(name) or compare(name))
+    clock = itertools.count(0, 2 * cooperative.MOST_S)
+    # the module's own: other threads use the real one
+    monkeypatch.setattr(cooperative, "time", SimpleNamespace(monotonic=lambda: next(clock), sleep=pauses.append))
+    directory = node(used=names)
+    directory.register(GAME, "one", "me")
+    assert len(pauses) == len(names)
+    directory.register(GAME, "other", "me")
+    of_players = [name for name in compared if name in names]
+    assert sorted(of_players) == names
+
+
+def test_a_bot_may_not_look_like_any_form_of_a_players_name(node: Callable[..., Directory]) -> None:
+    """Names at the TCP door may be written in ways in which no bot's may."""
+    directory = node(used=["\uff21ce", "асе"])
+    for name in ("Ace", "ace"):
+        with pytest.raises(NameTaken):
+            directory.register(GAME, name, "me")
+    directory.register(GAME, "ACE", "me")

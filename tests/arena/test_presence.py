@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import time
+from types import SimpleNamespace
 
 import orjson
+import pytest
 import redis
 
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.names.presence import Holder, Presence
 from battlebot.redisio import keys
+from battlebot.runtime import cooperative
 
 TIMEOUT_S = 5.0
 
@@ -44,3 +48,16 @@ def test_what_a_later_version_writes_of_a_holder_is_left_out(client: redis.Redis
     assert presence.online(TIMEOUT_S) == {"ada": ada}
     presence.drop_dead()
     assert presence.claim(Holder("ada", "n/2", 2, True)).before == ada
+
+
+def test_those_who_are_online_are_looked_at_bit_by_bit(client: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There may be twenty thousand: for each bot that is registered, those who play would be held up."""
+    presence, clock, pauses = Presence(client), itertools.count(0, 2 * cooperative.MOST_S), list[float]()
+    Heartbeats(client).send("n", time.time(), first=True)
+    for number in range(10):
+        presence.claim(Holder(f"p{number}", f"n/{number}", 1, True))
+    # the module's own: other threads use the real one
+    monkeypatch.setattr(cooperative, "time", SimpleNamespace(monotonic=lambda: next(clock), sleep=pauses.append))
+    assert len(presence.online(TIMEOUT_S)) == len(pauses) == 10
+    presence.drop_dead()
+    assert len(pauses) == 20

@@ -11,11 +11,12 @@ from typing import Any
 import structlog
 
 from battlebot.arena.names.copies import Copies
-from battlebot.arena.names.lookalikes import forms, likeness
+from battlebot.arena.names.lookalikes import likeness, mark, marks
 from battlebot.errors import LoginFailed, NameTaken, SettingError, Unavailable
 from battlebot.redisio.connection import held
 from battlebot.runtime.background import in_background
 from battlebot.runtime.batcher import Batcher
+from battlebot.runtime.cooperative import cooperatively
 from battlebot.storage import Storage
 from battlebot.storage.vault import Vault
 from battlebot.wire.login import Login, hash_fits, new_secret
@@ -68,7 +69,9 @@ class Directory:
             # if the name is in use, its player has to log in before its next match
             log.warning("name.not_compared", bot=bot_id, error=str(error))
             return
-        if likeness(bot_id) in (likeness(form) for name in used for form in forms(name)):
+        own = mark(bot_id)
+        # there may be as many players as connections, with names that take long to compare
+        if any(own in marks(name) for name in cooperatively(used)):
             raise NameTaken(
                 f"The name {bot_id!r}, or one that looks like it, is in use at the TCP door until its player leaves.",
                 field="bot_id",

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
+from hashlib import blake2b
 
 from confusable_homoglyphs.utils import load
 
 from battlebot.wire.names import EMOJI_STYLE
+
+REMEMBERED = 40_000  # names of players, some hundred bytes each: twice as many as one node has connections
 
 
 def likeness(name: str) -> str:
@@ -26,6 +29,17 @@ def likeness(name: str) -> str:
 def forms(name: str) -> set[str]:
     """Returns a player's name as it is and, as bots are registered only by it, in the normal form."""
     return {name, unicodedata.normalize("NFKC", name).strip()}
+
+
+def mark(name: str) -> bytes:
+    """Returns a digest of the name's likeness: as short for a name of which one character looks like eighteen."""
+    return blake2b(likeness(name).encode(errors="surrogatepass"), digest_size=16).digest()
+
+
+@lru_cache(REMEMBERED)
+def marks(name: str) -> tuple[bytes, ...]:
+    """Returns the marks of the name's forms. For some names that takes milliseconds, so they are remembered."""
+    return tuple(mark(form) for form in forms(name))
 
 
 def _folded(char: str) -> str:

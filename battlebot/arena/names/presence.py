@@ -14,6 +14,7 @@ from battlebot.arena.places import node_of
 from battlebot.redisio import keys
 from battlebot.redisio.connection import held, redis_errors, texts
 from battlebot.redisio.scripts import Argument, Script, Scripts
+from battlebot.runtime.cooperative import cooperatively
 
 CLAIM = Script("battlebot.arena.names", "claim.lua")
 CONFIRM = Script("battlebot.arena.names", "confirm.lua")
@@ -87,7 +88,7 @@ class Presence:
         with redis_errors():
             documents: Any = self._client.hvals(keys.ONLINE)
             nodes = set(texts(self._client.zrange(keys.NODES, 0, -1)))
-        holders = map(Holder.decode, documents)
+        holders = map(Holder.decode, cooperatively(documents))
         self.give_up(*(holder for holder in holders if node_of(holder.connection) not in nodes))
 
     def online(self, node_timeout_s: float) -> dict[str, Holder]:
@@ -96,7 +97,8 @@ class Presence:
         with redis_errors():
             documents: Any = self._client.hvals(keys.ONLINE)
             nodes = set(texts(self._client.zrangebyscore(keys.NODES, since_ms, "+inf")))
-        holders = [Holder.decode(document) for document in documents]
+        # there may be as many as connections, and who registers a bot has them all looked at
+        holders = [Holder.decode(document) for document in cooperatively(documents)]
         return {holder.name: holder for holder in holders if node_of(holder.connection) in nodes}
 
     def used_names(self, node_timeout_s: float, name: str) -> set[str]:
