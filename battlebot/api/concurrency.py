@@ -9,8 +9,9 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from itertools import chain
 from typing import TypeVar
 
 from flask import Flask, Response, current_app, g, request
@@ -181,15 +182,23 @@ def streamed(pieces: Iterator[bytes], mimetype: str) -> Response:
     give_up_place()
     stack = ExitStack()
     stack.enter_context(current_app.extensions[FILES].place(sender()))
-    response = Response(_piece_by_piece(pieces), mimetype=mimetype)
+    made = _piece_by_piece(pieces)
+    try:
+        # before anything is sent: a store that does not answer now is still a 503, and no broken file
+        first = next(made, b"")
+    except BaseException:
+        stack.close()
+        raise
+    response = Response(chain((first,), made), mimetype=mimetype)
+    response.call_on_close(made.close)
     response.call_on_close(stack.close)
     return response
 
 
-def _piece_by_piece(pieces: Iterator[bytes]) -> Iterator[bytes]:
+def _piece_by_piece(pieces: Iterator[bytes]) -> Generator[bytes]:
     limit, key = current_app.extensions[EXTENSION], sender()
 
-    def made() -> Iterator[bytes]:
+    def made() -> Generator[bytes]:
         while True:
             with limit.place(key):
                 piece = next(pieces, None)

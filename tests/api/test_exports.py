@@ -7,12 +7,15 @@ import io
 import json
 import sys
 import tracemalloc
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from records import reserve
 from webhouse import CONTESTS, House, finished
 
+from battlebot.api.concurrency import FILES
+from battlebot.errors import Unavailable
 from battlebot.storage import archive, games
 
 GAME = "noughtsandcrosses"
@@ -107,6 +110,24 @@ def test_what_is_asked_for_with_a_token_is_kept_by_no_cache(home: House) -> None
     path = f"{CONTESTS}/cup/export.csv"
     answers = [home.client.get(path, headers=headers) for headers in ({}, {"Authorization": "Bearer token"})]
     assert [answer.headers["Cache-Control"] for answer in answers] == ["no-cache", "no-store"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "ndjson"])
+def test_a_database_that_stops_answering_before_the_first_match_is_said(
+    home: House, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """As everywhere in the API: by a 503 with a code, and the place for files is free again."""
+    home.contest("cup", bots=("a", "b"))
+
+    def fail(*_: object, **__: object) -> Iterator[dict[str, Any]]:
+        raise Unavailable("MongoDB does not answer now.")
+        yield {}
+
+    monkeypatch.setattr(games.Games, "each_of_contest", fail)
+    answer = home.client.get(f"{CONTESTS}/cup/export.{kind}")
+    assert (answer.status_code, answer.json["code"]) == (503, "unavailable")
+    assert "Retry-After" in answer.headers
+    assert len(home.app.extensions[FILES]) == 0
 
 
 def test_an_empty_contest_is_an_empty_file(home: House) -> None:
