@@ -49,6 +49,7 @@ function listen() {
     pauseMs = FIRST_PAUSE_MS;
     const data = JSON.parse(message.data);
     show(data.sections);
+    if (data.title) document.title = data.title;
     latest.data = data;
     document.dispatchEvent(new CustomEvent("match", { detail: data }));
     if (data.final) end("final");
