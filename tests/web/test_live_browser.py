@@ -246,6 +246,36 @@ Object.assign(window.EventSource, { CLOSED: Known.CLOSED });
 """
 
 
+def test_pages_that_nobody_sees_leave_the_browsers_connections_to_others(
+    home: House, browser: Browser, address: str
+) -> None:
+    """It has six to a server; a page that is seen again shows what has happened meanwhile."""
+    home.contest(bots=("a", "b"))
+    tabs = browser.new_context()
+    try:
+        for _ in range(6):
+            tab = tabs.new_page()
+            tab.goto(f"{address}{AUTUMN}")
+            expect(tab.locator("#live-status")).to_have_text("live")
+            tab.evaluate(SEEN, False)
+        home.play("a", "b", "b", "autumn")
+        announce(home)
+        tabs.new_page().goto(f"{address}{AUTUMN}", timeout=20_000)
+        expect(tab.locator("progress")).to_have_attribute("value", "0")
+        tab.evaluate(SEEN, True)
+        expect(tab.locator("progress")).to_have_attribute("value", "1", timeout=20_000)
+    finally:
+        tabs.close()
+
+
+SEEN = """
+(seen) => {
+  Object.defineProperty(document, "hidden", { configurable: true, value: !seen });
+  document.dispatchEvent(new Event("visibilitychange"));
+}
+"""
+
+
 def test_what_is_no_longer_there_is_not_asked_for_again(home: House, page: Page, line: Line) -> None:
     """The contest is gone when the browser comes back."""
     home.contest("winter", bots=("a", "b"))
