@@ -130,6 +130,7 @@ def _contest(game: str, name: str) -> str:
         "contest.html",
         game=current_context().registry[game],
         contest=data["contest"],
+        title=data["title"],
         sections=data["sections"],
         events=url_for(".contest_events", game=game, name=name),
     )

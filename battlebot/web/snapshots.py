@@ -76,6 +76,7 @@ def contest_snapshot(game: str, name: str) -> Snapshot:
     table = crosstable(names, results(contest, names)) if len(rows) >= 2 and fits else None
     rounds = context.lookout.rounds(contest) if fits else []
     sections = {
+        "title": section("title", contest=head),
         "progress": section("progress", progress=progress, contest=contest_document(contest), bots=len(rows)),
         "standings": section(
             "standings", game=game, contest=name, rows=rows[:MOST_RANKED], count=len(rows), **shown_columns(rows)
@@ -83,13 +84,14 @@ def contest_snapshot(game: str, name: str) -> Snapshot:
         "crosstable": section(
             "crosstable", rows=rows, table=table, largest=LARGEST, meetings=head["meetings"], together=head["together"]
         ),
-        "rounds": section("rounds", rounds=rounds, game=game, closed=not contest.is_open, fits=fits),
+        "rounds": section("rounds", rounds=rounds, game=game, contest=head, fits=fits),
         "live": live_section(live, with_contest=False),
         "recent": contest_matches(game, name, RECENT),
     }
     # the number of live meetings changes with each match, and the section shows it
     shown = {key: value for key, value in progress.items() if key != "live"}
-    data = {"contest": head, "bots": rows, "progress": shown, "sections": sections}
+    title = f"{contest.title} · {context.registry[game].title} · Battlebot"
+    data = {"contest": head, "title": title, "bots": rows, "progress": shown, "sections": sections}
     return Snapshot(data, again_s=LIVE_AGAIN_S if contest.state == "running" else 15.0)
 
 

@@ -102,6 +102,21 @@ def _played(home: House, bots: list[str], number: int) -> None:
     home.storage.database["meetings"].update_one({"_id": match_id}, {"$set": {"round": number}})
 
 
+def test_what_an_organiser_changes_before_the_start_is_on_the_page(home: House, page: Page, address: str) -> None:
+    """The title, in the tab too, and the rounds of another format."""
+    home.register("a", "b", "c")
+    assert home.organise("POST", "", {"name": "cup", "title": "Old"}).status_code == 201
+    page.goto(f"{address}/web/{GAME}/contests/cup")
+    expect(page.locator("#live-status")).to_have_text("live")
+    expect(page.get_by_role("heading", name="Rounds")).to_have_count(0)
+    change = {"title": "<b>New", "format": "round-robin", "entrants": ["a", "b", "c"]}
+    assert home.organise("PATCH", "/cup", change).status_code == 200
+    announce(home, "cup")
+    expect(page.locator("h1")).to_have_text("<b>New")
+    expect(page).to_have_title("<b>New · Noughts and Crosses · Battlebot")
+    expect(page.get_by_role("heading", name="Rounds")).to_be_visible()
+
+
 def test_a_wide_board_stays_where_it_was_scrolled_to(home: House, page: Page, address: str) -> None:
     """On the page of all boards, when its match goes on and when another one comes."""
     page.set_viewport_size({"width": 200, "height": 700})
@@ -228,6 +243,36 @@ window.EventSource = class extends Known {
   }
 };
 Object.assign(window.EventSource, { CLOSED: Known.CLOSED });
+"""
+
+
+def test_pages_that_nobody_sees_leave_the_browsers_connections_to_others(
+    home: House, browser: Browser, address: str
+) -> None:
+    """It has six to a server; a page that is seen again shows what has happened meanwhile."""
+    home.contest(bots=("a", "b"))
+    tabs = browser.new_context()
+    try:
+        for _ in range(6):
+            tab = tabs.new_page()
+            tab.goto(f"{address}{AUTUMN}")
+            expect(tab.locator("#live-status")).to_have_text("live")
+            tab.evaluate(SEEN, False)
+        home.play("a", "b", "b", "autumn")
+        announce(home)
+        tabs.new_page().goto(f"{address}{AUTUMN}", timeout=20_000)
+        expect(tab.locator("progress")).to_have_attribute("value", "0")
+        tab.evaluate(SEEN, True)
+        expect(tab.locator("progress")).to_have_attribute("value", "1", timeout=20_000)
+    finally:
+        tabs.close()
+
+
+SEEN = """
+(seen) => {
+  Object.defineProperty(document, "hidden", { configurable: true, value: !seen });
+  document.dispatchEvent(new Event("visibilitychange"));
+}
 """
 
 

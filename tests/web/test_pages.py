@@ -547,3 +547,11 @@ def test_others_run_while_a_large_page_is_rendered(home: House, monkeypatch: pyt
     home.contest("cup", bots=tuple(f"bot{n}" for n in range(30)))
     assert "bot29" in home.client.get("/web/noughtsandcrosses/contests/cup").text
     assert len(rested) > 30
+
+
+def test_only_the_standings_tell_a_rank(home: House) -> None:
+    """Bots may share one; the numbers of "Who beat whom" say whose column it is."""
+    home.contest(bots=("a", "b", "c"))
+    titles = page_at(home.client, f"{WEB}/contests/autumn").values("abbr", "title")
+    assert titles.count("Rank") == 1
+    assert titles.count("Column") == 1

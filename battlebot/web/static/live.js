@@ -17,6 +17,7 @@ const shown = new Map();
 let pauseMs = FIRST_PAUSE_MS;
 let heardMs = 0;
 let source;
+let isOver = false;
 
 function say(text, state) {
   if (!status) return;
@@ -49,6 +50,7 @@ function listen() {
     pauseMs = FIRST_PAUSE_MS;
     const data = JSON.parse(message.data);
     show(data.sections);
+    if (data.title) document.title = data.title;
     latest.data = data;
     document.dispatchEvent(new CustomEvent("match", { detail: data }));
     if (data.final) end("final");
@@ -70,28 +72,42 @@ function lost() {
 }
 
 function end(text) {
+  isOver = true;
   source.close();
   say(text, "over");
 }
 
 /** Listens again, unless the page is no longer there: why a stream was refused is not told. */
 async function again() {
+  if (!isWanted()) return;
   const answer = await fetch(location.href, { method: "HEAD", signal: AbortSignal.timeout(SILENT_MS) }).catch(() => null);
+  if (!isWanted()) return;
   if (answer?.status === 404) end("no longer there");
   else listen();
 }
 
+function isWanted() {
+  return !isOver && !document.hidden && (!source || source.readyState === EventSource.CLOSED);
+}
+
+// a browser has six connections to a server: tabs that nobody sees must leave some to the others
+function turn() {
+  if (document.hidden) source?.close();
+  else if (isWanted()) listen();
+}
+
 function check() {
-  if (source.readyState === EventSource.CLOSED || Date.now() - heardMs < SILENT_MS) return;
+  if (!source || source.readyState === EventSource.CLOSED || Date.now() - heardMs < SILENT_MS) return;
   source.close();
   lost();
   listen();
 }
 
 if (address) {
-  listen();
+  turn();
   setInterval(check, LOOK_MS);
-  addEventListener("pagehide", () => source.close());
+  document.addEventListener("visibilitychange", turn);
+  addEventListener("pagehide", () => source?.close());
   // who comes back to a page that the browser has kept: its stream ended when it was left
   addEventListener("pageshow", (event) => event.persisted && location.reload());
 }
