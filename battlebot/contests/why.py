@@ -102,7 +102,7 @@ def _of_the_others(look: Look) -> Explanation:
     return Explanation("all-away", f"Whomever {bot} has yet to meet is not connected: {_named(left)}.")
 
 
-def comes_later(kind: Format, situation: Situation, bot: str) -> bool:
+def comes_later(form: Format, situation: Situation, bot: str) -> bool:
     """Whether a bot with nothing due now will have something due later, as far as can be foreseen.
 
     False if it has met everybody as often as allowed. If the format does not know, simulates the contest for up to
@@ -110,13 +110,13 @@ def comes_later(kind: Format, situation: Situation, bot: str) -> bool:
     """
     if _met_everybody(situation, bot):
         return False
-    known = kind.has_more(situation, bot)
+    known = form.has_more(situation, bot)
     if known is not None:
         return known
     met = tuple(replace(one, state="played", victor=one.first) if one.state == "open" else one for one in situation.met)
     for _ in range(MOST_STEPS):
         situation = replace(situation, met=met)
-        due = kind.due(situation)
+        due = form.due(situation)
         if any(bot in meeting.bots for meeting in due):
             return True
         if not due:

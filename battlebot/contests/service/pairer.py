@@ -22,7 +22,7 @@ from battlebot.contests.cap import cap_of
 from battlebot.contests.contest import Contest
 from battlebot.contests.formats.record import Pairing, Waiter
 from battlebot.contests.formats.situation import Due, Met, Situation
-from battlebot.contests.kind import kind_of
+from battlebot.contests.installed import format_of
 from battlebot.contests.service.acquaintance import acquaintance
 from battlebot.contests.service.present import Present
 from battlebot.contests.service.resting import resting
@@ -63,7 +63,7 @@ def situation_of(
         entrants=entrants,
         withdrawn=frozenset(contest.withdrawn),
         meetings=count,
-        config=kind_of(contest).checked_config(contest.config, entrants, count),
+        config=format_of(contest).checked_config(contest.config, entrants, count),
         met=tuple(met_of(row) for row in meetings),
         points=(points["win"], points["draw"], points["loss"]),
         void=tuple(_due_again(row) for row in voids),
@@ -129,24 +129,24 @@ class Pairer:
         # the game, or an option of it, may be gone since: what is reserved then never begins, and becomes void
         with time_limit(self.make_within_s):
             self.registry[contest.game].options_with_defaults(contest.options)
-        kind = kind_of(contest)
+        form = format_of(contest)
         sight = (contest.created_at, contest.revision, frozenset(tickets))
-        if not kind.CLOSED and self._was_in_vain(queue, sight):
+        if not form.CLOSED and self._was_in_vain(queue, sight):
             return 0, False
         # bots may have come before the contest had its list
         members = set(contest.bots([ticket.bot for ticket in tickets.values()])).difference(contest.withdrawn)
         waiting = [Waiter(ticket.bot, text) for text, ticket in tickets.items() if ticket.bot in members]
         situation = self.situation(contest, sorted({waiter.bot for waiter in waiting}))
-        if kind.TOGETHER:
+        if form.TOGETHER:
             situation = replace(situation, gone=self._gone(contest, {waiter.bot for waiter in waiting}))
         now = datetime.fromtimestamp(self.now_s(), UTC)
         situation = replace(situation, resting=frozenset(resting(self.storage, *contest.where, now)))
         there = Present.of(tickets, self.storage, self.store, self.settings.bot_matches)
         # whoever cannot play now must not keep others from playing one another
         able = [waiter for waiter in waiting if there.may_play(waiter)]
-        pairings = kind.pair(situation, able)
+        pairings = form.pair(situation, able)
         pairings = [one for one in pairings if 1 <= one.n <= situation.meetings and there.take(one)]
-        if not (pairings or kind.CLOSED or situation.resting or len(able) < len(waiting)):
+        if not (pairings or form.CLOSED or situation.resting or len(able) < len(waiting)):
             self._note_in_vain(queue, sight)
         return self._begin(contest, queue, there, pairings)
 
@@ -155,8 +155,8 @@ class Pairer:
 
         For a format that defines `settled`, without what is over in the settled rounds. Raises Unavailable.
         """
-        where, kind = contest.where, kind_of(contest)
-        if not kind.CLOSED:
+        where, form = contest.where, format_of(contest)
+        if not form.CLOSED:
             if (rows := acquaintance(self.storage.meetings, *where, waiting)) is not None:
                 return situation_of(contest, rows, waiting)
             # void ones are read last: a meeting taken back meanwhile must not be missing from both
@@ -165,7 +165,7 @@ class Pairer:
         before = contest.settled
         rows = self.storage.meetings.unsettled(*where, before)
         situation = situation_of(contest, rows, waiting, self.storage.voids.of_contest(*where), before)
-        if len(rows) >= WORTH_FORGETTING and (now := kind.settled(situation)) > before:
+        if len(rows) >= WORTH_FORGETTING and (now := form.settled(situation)) > before:
             self.storage.contests.settle(contest, now)
         return situation
 
@@ -216,7 +216,7 @@ class Pairer:
 
     def _begin_some(self, contest: Contest, queue: str, there: Present, pairings: Sequence[Pairing]) -> int | None:
         """Returns how many began; None, with none begun, if the contest has changed since it was read."""
-        together = kind_of(contest).TOGETHER
+        together = format_of(contest).TOGETHER
         planned = {new_match_id(self.now_s()): pairing for pairing in pairings}
         wanted = [
             Meeting(match_id, [waiter.bot for waiter in pairing.waiters], pairing.n, pairing.round, together)
@@ -243,7 +243,7 @@ class Pairer:
             log.info("match.begun", **about, n=pairing.n, round=pairing.round, players=players)
             if asked_of(game, match):
                 self.ask_bots(match.id)
-        if begun and kind_of(contest).CLOSED:
+        if begun and format_of(contest).CLOSED:
             # a match may be over before anybody looks who is missing
             self.missing.forget(*contest.where, {seat.bot for match in begun.values() for seat in match.seats})
         return len(begun)
