@@ -15,8 +15,8 @@ from battlebot.contests.contest import OVER, Contest
 from battlebot.contests.formats.situation import Due, Situation
 from battlebot.contests.installed import format_of
 from battlebot.contests.matrix import by_pairs, by_rounds
-from battlebot.contests.service.pairer import situation_of
 from battlebot.contests.service.resting import resting
+from battlebot.contests.situating import situation_of
 from battlebot.contests.why import Look, comes_later, why
 from battlebot.errors import Refused
 from battlebot.matchmaking.missing import Missing

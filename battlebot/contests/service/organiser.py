@@ -20,8 +20,8 @@ from battlebot.contests.cap import cap_of
 from battlebot.contests.contest import Contest
 from battlebot.contests.installed import format_of
 from battlebot.contests.service import changes as decided
-from battlebot.contests.service.pairer import met_of, situation_of
 from battlebot.contests.service.requirements import Requirements, check_can_run, check_format
+from battlebot.contests.situating import met_of, situation_of
 from battlebot.errors import (
     AlreadyVoid,
     FormatMissing,

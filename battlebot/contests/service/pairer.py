@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
 
 import msgspec
 import structlog
@@ -18,14 +17,14 @@ from battlebot.arena.live.making import beginning, new_match
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.store import MatchStore
 from battlebot.config import Settings
-from battlebot.contests.cap import cap_of
 from battlebot.contests.contest import Contest
 from battlebot.contests.formats.record import Pairing, Waiter
-from battlebot.contests.formats.situation import Due, Met, Situation
+from battlebot.contests.formats.situation import Situation
 from battlebot.contests.installed import format_of
 from battlebot.contests.service.acquaintance import acquaintance
 from battlebot.contests.service.present import Present
 from battlebot.contests.service.resting import resting
+from battlebot.contests.situating import situation_of
 from battlebot.matchmaking.missing import Missing
 from battlebot.redisio import keys
 from battlebot.referee.match import Match
@@ -43,44 +42,6 @@ MOST_IN_VAIN = 1000
 BEGIN_WITHIN_MS = 10_000  # of reserving; later the meeting may already have been released
 MAKE_WITHIN_S = 5.0  # a first state; after half of that no other of the batch is made: they must begin in time
 ATTEMPTS = 5  # to pair while the contest is being changed; then the sweep asks again
-
-
-def situation_of(
-    contest: Contest,
-    meetings: Sequence[Mapping[str, Any]],
-    came: Sequence[str],
-    voids: Sequence[Mapping[str, Any]] = (),
-    settled: int = 0,
-) -> Situation:
-    """The contest as its format sees it. `came`: the bots that have entered; used only for an open contest.
-
-    `voids`: the meetings that were taken back, if it matters who moves first when they are played again.
-    """
-    entrants = tuple(contest.bots(came))
-    count = cap_of(contest)
-    points = contest.points
-    return Situation(
-        entrants=entrants,
-        withdrawn=frozenset(contest.withdrawn),
-        meetings=count,
-        config=format_of(contest).checked_config(contest.config, entrants, count),
-        met=tuple(met_of(row) for row in meetings),
-        points=(points["win"], points["draw"], points["loss"]),
-        void=tuple(_due_again(row) for row in voids),
-        settled=settled,
-    )
-
-
-def met_of(row: Mapping[str, Any]) -> Met:
-    """A stored meeting as a format sees it."""
-    first, second, *others = row["bots"]
-    counts = row.get("counts") != "void"
-    return Met(row.get("round", 0), row["n"], first, second, row["state"], row.get("victor"), counts, tuple(others))
-
-
-def _due_again(row: Mapping[str, Any]) -> Due:
-    first, second, *others = row["bots"]
-    return Due(row["round"], row["n"], first, second, tuple(others))
 
 
 @dataclass
