@@ -15,7 +15,7 @@ import structlog
 
 from battlebot.arena.live.casual import CasualMatches
 from battlebot.arena.live.heartbeats import Heartbeats
-from battlebot.arena.live.queue import BY_A_TASK, Found, Queues, Taken, Ticket, Waits
+from battlebot.arena.live.queue import BY_A_TASK, NO_SEATS, Found, Queues, Taken, Ticket, Waits
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.places import is_stateless, stateless_place
 from battlebot.config import Settings
@@ -182,7 +182,7 @@ class Attendance:
 
     def _put(self, name: str, ticket: Ticket, others: int) -> Found:
         # stateless bots never leave a seat
-        return self.queues.wait(name, ticket, others, look_for_seats=False)
+        return self.queues.wait(name, ticket, others, NO_SEATS)
 
     def _ticket(self, bot: str, since_s: float) -> Ticket:
         return Ticket(stateless_place(secrets.token_hex(6)), bot, since_s)
