@@ -107,9 +107,7 @@ class Desk:
             queues=bench.queues,
             heartbeats=bench.conductor.heartbeats,
             retests=Retests(bench.storage.bots, self.health, Trial(bench.registry, bench.settings, self._askers)),
-            casual=CasualMatches(
-                bench.settings, self._store, bench.storage.bots.addresses, bench.requests.bots, time.time
-            ),
+            casual=CasualMatches(bench.settings, self._store, bench.storage.bots.addresses, bench.requests.bots),
             ask_pairing=bench.requests.pairing,
         )
 

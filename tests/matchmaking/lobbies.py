@@ -58,8 +58,8 @@ def lobby_of(node: str, client: redis.Redis, settings: Settings, registry: Regis
         nowhere,
         casual,
         lambda *_: None,
-        lambda: 1000.0,
         arena,
+        lambda: 1000.0,
     )
 
 

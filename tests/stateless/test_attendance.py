@@ -59,7 +59,7 @@ def attendance(settings: Settings) -> Iterator[Attendance]:
         queues=Queues(client),
         heartbeats=Heartbeats(client),
         retests=Retests(storage.bots, Health(Scripts(client)), nobody),
-        casual=CasualMatches(settings, store, storage.bots.addresses, lambda match_id: None, time.time),
+        casual=CasualMatches(settings, store, storage.bots.addresses, lambda match_id: None),
         ask_pairing=lambda game, contest: None,
     )
     storage.close()
