@@ -13,7 +13,7 @@ from battlebot.arena.live.conduct import Conductor, Draft
 from battlebot.arena.live.mail import abandoned
 from battlebot.arena.node.missed import with_missed, with_turn
 from battlebot.arena.node.opening import Opening
-from battlebot.arena.node.player import Player
+from battlebot.arena.node.player import Player, Shown
 from battlebot.arena.node.tables import Table, Tables
 from battlebot.errors import Unavailable, UnknownMatch, UnreadableMatch
 from battlebot.referee.advance import Step
@@ -24,7 +24,6 @@ from battlebot.referee.telling import beginning_for
 from battlebot.runtime.background import in_background
 from battlebot.runtime.timers import Timers
 from battlebot.wire import closing
-from battlebot.wire.updates import Update
 
 log = structlog.get_logger()
 
@@ -151,10 +150,10 @@ class Host:
         if update is not None:
             player.tell(update)
 
-    def deliver(self, table: Table, player: Player, update: Update, reply: bool = False) -> None:
+    def deliver(self, table: Table, player: Player, shown: Shown, reply: bool = False) -> None:
         """Tells a player an update; the final one also finishes the match for the player."""
-        player.tell(update, reply)
-        if update.final:
+        player.tell(shown, reply)
+        if shown.final:
             self.finish(table, player)
 
     def finish(self, table: Table, player: Player) -> None:
