@@ -22,12 +22,15 @@ class Explanation(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What is known about a bot in a contest at one moment. `starts`, `since`: moments as text, None if unknown.
+    """What is known about a bot in a contest at one moment.
 
-    `left`: the bots it is due to meet now, any one of them or, if `together`, all at once. `later`: whether the format
-    will have more meetings for it. `waiting`, `playing`: the bots that wait and that play in this contest.
-    `resting`: bots that it may meet again only after a pause, and until when, as text. `full`: it is stateless, and
-    asked at its address in as many matches as it may be.
+    - `starts`, `since`: when the contest is to start, and since when the bot is missing, as text; None if unknown.
+    - `match`: what it plays now, in this contest.
+    - `left`: the bots it is due to meet now, any one of them or, if `together`, all at once.
+    - `later`: whether the format will have more meetings for it.
+    - `waiting`, `playing`: the bots that wait and that play in this contest.
+    - `resting`: bots that it may meet again only after a pause, and until when, as text.
+    - `full`: it is stateless, and asked at its address in as many matches as it may be.
     """
 
     bot: str
@@ -93,8 +96,10 @@ def _of_the_others(look: Look) -> Explanation:
     free = [other for other in there if other not in look.resting]
     if there and not free:
         until = min(look.resting[other] for other in there)
-        why = "their last matches ended by the server's fault"
-        return Explanation("resting", f"{bot} and {_named(there)} wait, but {why}: the next one begins after {until}.")
+        fault = "their last matches ended by the server's fault"
+        return Explanation(
+            "resting", f"{bot} and {_named(there)} wait, but {fault}: the next one begins after {until}."
+        )
     if free:
         return Explanation("pairing-soon", f"{bot} and {_named(free)} wait; they are paired in a moment.")
     if any(other in look.playing for other in left):
