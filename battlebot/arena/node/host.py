@@ -74,7 +74,8 @@ class Host:
     def settle(self, table: Table, draft: Draft, ask_archive: bool, event: Event) -> None:
         """Like `conduct`, for a draft that is committed or changes nothing.
 
-        Does not wait if no seat is empty and no board follows."""
+        Does not wait if no seat is empty and no board follows.
+        """
         answer = draft.answer if draft.commit is None else self.conductor.committed(draft, ask_archive)
         self._tell(table, answer, dict(table.players), event)
 
@@ -123,7 +124,8 @@ class Host:
     def sit_again(self, table: Table, player: Player) -> None:
         """Gives a player of this node its empty seat back, its clock having been stopped meanwhile.
 
-        If another connection already has the seat, that one keeps it, and the player's connection is closed."""
+        If another connection already has the seat, that one keeps it, and the player's connection is closed.
+        """
         player.pause_clock()
         self.conduct(table, Joined(player.bot, player.place, if_empty=True))
         match = table.known()
