@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
@@ -134,9 +133,8 @@ class House:
             store=self.store,
             queues=self.queues,
             contests=Entrance(self.storage, self.bus, settings, rate_limit.take),
-            casual=CasualMatches(settings, self.store, self.storage.bots.addresses, requests.bots, time.time),
+            casual=CasualMatches(settings, self.store, self.storage.bots.addresses, requests.bots),
             ask_pairing=requests.pairing,
-            now_s=time.time,
             arena=self.arena,
         )
 

@@ -25,6 +25,7 @@ from battlebot.stateless import make_askers
 from battlebot.stateless.asking import TIDY_EVERY_S
 from battlebot.stateless.attendance import Attendance
 from battlebot.stateless.health import Health
+from battlebot.stateless.retests import Retests
 from battlebot.stateless.trial import Trial
 from tasks.requests import ARCHIVE_EVERY_S
 from tasks.workbench import match_bench, workbench
@@ -105,11 +106,8 @@ class Desk:
             store=self._store,
             queues=bench.queues,
             heartbeats=bench.conductor.heartbeats,
-            health=self.health,
-            trial=Trial(bench.registry, bench.settings, self._askers),
-            casual=CasualMatches(
-                bench.settings, self._store, bench.storage.bots.addresses, bench.requests.bots, time.time
-            ),
+            retests=Retests(bench.storage.bots, self.health, Trial(bench.registry, bench.settings, self._askers)),
+            casual=CasualMatches(bench.settings, self._store, bench.storage.bots.addresses, bench.requests.bots),
             ask_pairing=bench.requests.pairing,
         )
 

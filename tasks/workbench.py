@@ -34,7 +34,7 @@ from battlebot.redisio.connection import connect
 from battlebot.redisio.mutex import Locks, Mutex
 from battlebot.redisio.probes import note_broken_game
 from battlebot.redisio.scripts import Scripts
-from battlebot.redisio.throttle import Throttle
+from battlebot.redisio.throttle import SharedThrottle
 from battlebot.rules.registry import Registry, discover
 from battlebot.runtime.answering import Answering
 from battlebot.runtime.loglimit import LogLimit
@@ -87,8 +87,8 @@ class Workbench(MatchBench):
     absences: Absences
     rater: Rater
     bus: Bus
-    rating_throttle: Throttle
-    rating_checks: Throttle
+    rating_throttle: SharedThrottle
+    rating_checks: SharedThrottle
 
 
 def match_bench() -> MatchBench:
@@ -174,6 +174,6 @@ def _workbench(pid: int) -> Workbench:
         absences=Absences(pairer, organiser, chances, most_s=max(5.0, 3 * settings.sweep_interval_s)),
         rater=Rater(storage),
         bus=bus,
-        rating_throttle=Throttle(client, "ratings"),
-        rating_checks=Throttle(client, "rating checks", settings.sweep_interval_s * CHECK_SWEEPS),
+        rating_throttle=SharedThrottle(client, "ratings"),
+        rating_checks=SharedThrottle(client, "rating checks", settings.sweep_interval_s * CHECK_SWEEPS),
     )

@@ -14,7 +14,7 @@ from battlebot.api.parsing import Described
 from battlebot.api.schemas import LINK, ErrorBody, link
 from battlebot.contests.cap import cap_of
 from battlebot.contests.contest import Contest
-from battlebot.contests.kind import has_kind, kind_of
+from battlebot.contests.installed import format_of, has_format
 from battlebot.errors import BadMessage, UnknownContest
 
 CONTESTS = "/games/<game>/contests"
@@ -57,7 +57,7 @@ def list_contests(asked: dict[str, Any], game: str) -> tuple[dict[str, Any], int
 def show_contest(game: str, name: str) -> dict[str, Any]:
     """A contest with all its settings and its progress"""
     contest = stored_contest(game, name)
-    progress = current_context().lookout.standing(contest)[1] if has_kind(contest) else None
+    progress = current_context().lookout.standing(contest)[1] if has_format(contest) else None
     return {**contest_document(contest), "progress": progress}
 
 
@@ -146,6 +146,6 @@ def contest_head(contest: Contest) -> dict[str, Any]:
 def _shown(contest: Contest, names: Iterable[str]) -> dict[str, Any]:
     document = contest.as_document()
     shown = {name: document[name] for name in names}
-    if not has_kind(contest):
+    if not has_format(contest):
         return {**shown, "together": None}
-    return {**shown, "meetings": cap_of(contest), "together": kind_of(contest).TOGETHER}
+    return {**shown, "meetings": cap_of(contest), "together": format_of(contest).TOGETHER}

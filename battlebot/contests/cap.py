@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from battlebot.contests.contest import Contest
-from battlebot.contests.kind import kind_of
+from battlebot.contests.installed import format_of
 
 CAP = 5  # meetings of a pair, as in the original; no contest may allow more
 
 
 def cap_of(contest: Contest) -> int:
     """The highest number a meeting of the contest can have: counted per pair, or over all if all meet together."""
-    kind, meetings = kind_of(contest), min(contest.meetings, CAP)
-    most = kind.most_meetings(contest.config, meetings)
-    return most if kind.TOGETHER else min(most, meetings)
+    form, meetings = format_of(contest), min(contest.meetings, CAP)
+    most = form.most_meetings(contest.config, meetings)
+    return most if form.TOGETHER else min(most, meetings)

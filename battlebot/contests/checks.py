@@ -8,7 +8,7 @@ from typing import Any
 
 from battlebot.contests.cap import cap_of
 from battlebot.contests.contest import Contest
-from battlebot.contests.kind import kind_of
+from battlebot.contests.installed import format_of
 from battlebot.errors import FormatMissing
 
 Finding = dict[str, str]
@@ -38,7 +38,7 @@ def _of_the_format(
     contest: Contest, games: Iterable[Mapping[str, Any]], meetings: Iterable[Mapping[str, Any]]
 ) -> Iterator[Finding]:
     try:
-        yield from _cap(cap_of(contest), kind_of(contest).TOGETHER, games, meetings)
+        yield from _cap(cap_of(contest), format_of(contest).TOGETHER, games, meetings)
     except FormatMissing as error:
         yield _finding(error.code, f"{error} The cap of meetings cannot be checked.")
 

@@ -22,12 +22,15 @@ class Explanation(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What is known about a bot in a contest at one moment. `starts`, `since`: moments as text, None if unknown.
+    """What is known about a bot in a contest at one moment.
 
-    `left`: the bots it is due to meet now, any one of them or, if `together`, all at once. `later`: whether the format
-    will have more meetings for it. `waiting`, `playing`: the bots that wait and that play in this contest.
-    `resting`: bots that it may meet again only after a pause, and until when, as text. `full`: it is stateless, and
-    asked at its address in as many matches as it may be.
+    - `starts`, `since`: when the contest is to start, and since when the bot is missing, as text; None if unknown.
+    - `match`: what it plays now, in this contest.
+    - `left`: the bots it is due to meet now, any one of them or, if `together`, all at once.
+    - `later`: whether the format will have more meetings for it.
+    - `waiting`, `playing`: the bots that wait and that play in this contest.
+    - `resting`: bots that it may meet again only after a pause, and until when, as text.
+    - `full`: it is stateless, and asked at its address in as many matches as it may be.
     """
 
     bot: str
@@ -93,8 +96,10 @@ def _of_the_others(look: Look) -> Explanation:
     free = [other for other in there if other not in look.resting]
     if there and not free:
         until = min(look.resting[other] for other in there)
-        why = "their last matches ended by the server's fault"
-        return Explanation("resting", f"{bot} and {_named(there)} wait, but {why}: the next one begins after {until}.")
+        fault = "their last matches ended by the server's fault"
+        return Explanation(
+            "resting", f"{bot} and {_named(there)} wait, but {fault}: the next one begins after {until}."
+        )
     if free:
         return Explanation("pairing-soon", f"{bot} and {_named(free)} wait; they are paired in a moment.")
     if any(other in look.playing for other in left):
@@ -102,7 +107,7 @@ def _of_the_others(look: Look) -> Explanation:
     return Explanation("all-away", f"Whomever {bot} has yet to meet is not connected: {_named(left)}.")
 
 
-def comes_later(kind: Format, situation: Situation, bot: str) -> bool:
+def comes_later(form: Format, situation: Situation, bot: str) -> bool:
     """Whether a bot with nothing due now will have something due later, as far as can be foreseen.
 
     False if it has met everybody as often as allowed. If the format does not know, simulates the contest for up to
@@ -110,13 +115,13 @@ def comes_later(kind: Format, situation: Situation, bot: str) -> bool:
     """
     if _met_everybody(situation, bot):
         return False
-    known = kind.has_more(situation, bot)
+    known = form.has_more(situation, bot)
     if known is not None:
         return known
     met = tuple(replace(one, state="played", victor=one.first) if one.state == "open" else one for one in situation.met)
     for _ in range(MOST_STEPS):
         situation = replace(situation, met=met)
-        due = kind.due(situation)
+        due = form.due(situation)
         if any(bot in meeting.bots for meeting in due):
             return True
         if not due:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import suppress
@@ -57,8 +58,8 @@ class Lobby:
     contests: ContestDoor
     casual: CasualMatches
     ask_pairing: Callable[[str, str], None]
-    now_s: Callable[[], float]
     arena: Arena
+    now_s: Callable[[], float] = time.time
     _waiters: Waiters = field(default_factory=Waiters)
     _doubts: Doubts = field(init=False)
     _search: Search = field(init=False)

@@ -9,7 +9,7 @@ import structlog
 
 from battlebot.arena.live.casual import CasualMatches
 from battlebot.arena.live.mail import freed
-from battlebot.arena.live.queue import BY_A_TASK, Begun, Plays, Queues, Seats, Taken, Ticket, Waits
+from battlebot.arena.live.queue import BY_A_TASK, Begun, Manner, Plays, Queues, Seats, Taken, Ticket, Waits
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.node.player import Player
 from battlebot.arena.node.service import Arena
@@ -55,18 +55,17 @@ class Search:
         """
         login, waiter = player.login, Waiter.of(player)
         by_task = login.contest is not None or not may_take
-        # a door that knows its players' connections takes seats over; only one that it cannot take is in doubt, such
-        # as one in a match that this node cannot read
-        in_doubt = hold and not (look_for_seats and player.traits.boards)
-        found = self.queues.wait(
-            waiter.queue,
-            waiter.ticket,
-            BY_A_TASK if by_task else self.registry[login.game].usual_players - 1,
+        wanted = BY_A_TASK if by_task else self.registry[login.game].usual_players - 1
+        by_name = bool(player.traits.boards)
+        manner = Manner(
             look_for_seats=look_for_seats,
-            strangers_first=bool(player.traits.boards),
-            hold_if_playing=in_doubt,
+            by_name=by_name,
+            # a door that knows its players' connections takes seats over; only one that it cannot take is in doubt,
+            # such as one in a match that this node cannot read
+            hold_if_playing=hold and not (look_for_seats and by_name),
             hold_for=hold_for,
         )
+        found = self.queues.wait(waiter.queue, waiter.ticket, wanted, manner)
         # a seat that is found may be none for this player, who is then held back on
         if not isinstance(found, Plays | Seats):
             self.doubts.dispel(waiter.place)

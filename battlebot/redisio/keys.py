@@ -181,11 +181,12 @@ def failures(address: str) -> str:
 
 
 def door(door: str) -> str:
-    """Hash of what the heartbeats of a door's nodes showed (`beat.lua`), all in ms since the epoch.
+    """Hash of what the heartbeats of a door's nodes showed, all in ms since the epoch.
 
     Also of what the attendance of stateless bots showed, as if it were a node's door.
 
-    Its fields: `lived`, `opened`, `since`, `shut`, `reopened`, `silent`, `heard`.
+    Its fields: `lived`, `opened`, `since`, `shut`, `reopened`, `silent`, `heard` (see `beat.lua`), and `hung`, when a
+    node was found dead that may only hang.
     """
     return f"{TAG}:door:{door}"
 

@@ -177,7 +177,8 @@ class Subscription:
     def _is_confirmed(self, channel: str) -> bool:
         """Notes a confirmation; returns whether it ends a gap.
 
-        It does not if more are to come for the channel: then the channel was given up and wanted again after it."""
+        It does not if more are to come for the channel: then the channel was given up and wanted again after it.
+        """
         with self._changed:
             self._unconfirmed[channel] -= 1
             if self._unconfirmed[channel] > 0:

@@ -10,7 +10,7 @@ from battlebot.redisio.connection import redis_errors, texts
 AT_ONCE = 1000  # most subjects that one call of `due` takes up
 
 
-class Throttle:
+class SharedThrottle:
     """`work` names a kind of work, asked for at most about every `every_s` seconds per subject. Raises Unavailable."""
 
     def __init__(self, client: redis.Redis, work: str, every_s: float = 1.0) -> None:

@@ -45,20 +45,27 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 class Seat(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A bot's place in a match.
+    """A bot's place in a match. Moments are epoch seconds.
 
-    `place` is where its updates go (a text that the arena makes and alone reads), None while the seat is empty.
-    `remaining_s` is what is left of the clock of the turn that is asked of it; time up to `asked_s` (epoch) has already
-    been charged.
-    `since_s` (epoch) is when that turn became due: when the bytes arrived that put this seat on turn.
-    An empty seat has been empty since `left_s` and is kept until `back_by_s` (epoch; None: it is not waited for until
-    it is asked), in which outages of the server up to `resumed_s` are allowed for; `emptied_by` says whose doing that
-    is, and `how` how the connection ended at the place `left_place`. If the server emptied it, or was away meanwhile,
-    the clock is `stopped` until the bot is back.
-    `question` is the version at which it was last asked; `answered` the version and the text of its last valid turn,
-    `answered_ms` (epoch) its time in the record;
-    `recorded_bytes` the total length of the texts of its valid turns.
-    `address` is where its bot is asked, if the bot is stateless: then only questions are sent to it.
+    - `place`: where its updates go (a text that the arena makes and alone reads); None while the seat is empty.
+    - `address`: where its bot is asked, if the bot is stateless: then only questions are sent to it.
+    - `strikes`: its turns that were not legal.
+
+    Its clock:
+
+    - `remaining_s`: what is left for the turn that is asked of it; time up to `asked_s` has already been charged.
+    - `since_s`: when that turn became due: when the bytes arrived that put this seat on turn.
+    - `question`: the version at which it was last asked.
+    - `answered`: the version and the text of its last valid turn; `answered_ms`: that turn's time in the record.
+    - `recorded_bytes`: the total length of the texts of its valid turns.
+
+    While it is empty:
+
+    - `left_s`, `left_place`: since when, and at which place the connection ended; `how`: how it ended.
+    - `emptied_by`: whose doing that is.
+    - `back_by_s`: until when it is kept; None: it is not waited for until it is asked.
+    - `resumed_s`: up to when outages of the server are allowed for in that.
+    - `stopped`: the clock stands still until the bot is back: the server emptied the seat, or was away meanwhile.
     """
 
     bot: str

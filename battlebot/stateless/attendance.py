@@ -8,31 +8,27 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import structlog
 
 from battlebot.arena.live.casual import CasualMatches
 from battlebot.arena.live.heartbeats import Heartbeats
-from battlebot.arena.live.queue import BY_A_TASK, Found, Queues, Taken, Ticket, Waits
+from battlebot.arena.live.queue import BY_A_TASK, NO_SEATS, Found, Queues, Taken, Ticket, Waits
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.places import is_stateless, stateless_place
 from battlebot.config import Settings
 from battlebot.contests.contest import Contest
-from battlebot.errors import Unavailable
 from battlebot.redisio import keys
 from battlebot.rules.contract import Game
-from battlebot.runtime.background import in_background
-from battlebot.stateless.health import Health
-from battlebot.stateless.trial import Trial
+from battlebot.stateless.retests import Retests
 from battlebot.storage import Storage
 
 log = structlog.get_logger()
 
 BEHIND_S = 10 * 365 * 86_400.0  # how far in the future their tickets are dated: bots that wait are matched first
 LATE = 3  # sweeps after which attendance that is taken with each has not been taken
-MOST_TRIED = 20  # paused bots tested at a time
 MORE_THAN_WAIT = 1_000_000  # bots: more than any queue holds
 
 
@@ -46,12 +42,10 @@ class Attendance:
     store: MatchStore
     queues: Queues
     heartbeats: Heartbeats
-    health: Health
-    trial: Trial
+    retests: Retests
     casual: CasualMatches
     ask_pairing: Callable[[str, str], None]
     now_s: Callable[[], float] = time.time
-    _tried: set[str] = field(default_factory=set)  # addresses that are being tested
 
     def look(self) -> int:
         """Brings the tickets up to date; returns how many were added. Raises Unavailable.
@@ -74,21 +68,12 @@ class Attendance:
         return added
 
     def _ready(self, bots: Sequence[Mapping[str, Any]], busy: Mapping[str, int]) -> dict[str, Mapping[str, Any]]:
-        """Returns the bots that are available, not paused and not busy; starts the tests of those whose pause is over.
-
-        Tests run in the background, so that bots that hang do not hold up the others; later looks see the results.
-        """
-        urls = sorted({bot["url"] for bot in bots})
-        paused = self.health.paused_until_s(urls)
-        late = {url for url, until_s in paused.items() if until_s is not None and until_s <= self.now_s()}
-        for bot in bots:
-            if bot["available"] and bot["url"] in late - self._tried and len(self._tried) < MOST_TRIED:
-                self._tried.add(bot["url"])
-                in_background(self._try, bot)
+        """Returns the bots that are available, not paused and not busy."""
+        paused = self.retests.look(bots)
         return {
             bot["_id"]: bot
             for bot in bots
-            if bot["available"] and paused[bot["url"]] is None and busy[bot["url"]] < self.settings.bot_matches
+            if bot["available"] and bot["url"] not in paused and busy[bot["url"]] < self.settings.bot_matches
         }
 
     def _contests(self) -> list[Contest]:
@@ -116,22 +101,6 @@ class Attendance:
         self.store.addresses.keep(kept)
         most = self.casual.most(busy, kept)
         return [bot for bot in ready.values() if busy[bot["url"]] < most[bot["url"]]]
-
-    def _try(self, bot: Mapping[str, Any]) -> None:
-        try:
-            result = self.trial.of(bot["game"], bot["_id"], bot["url"])
-            self.storage.bots.change(bot["_id"], {"lastTest": result})
-            if result["ok"]:
-                self.health.passed(bot["url"])
-                log.info("bot.resumed", bot=bot["_id"])
-                return
-            for_s = round(self.health.pause(bot["url"]) - self.now_s())
-            log.info("bot.paused_again", bot=bot["_id"], for_s=for_s, code=result.get("code"))
-        except Unavailable as error:
-            # nothing was learned about the bot: it stays as it was, and the next look tries again
-            log.warning("bot.not_tried", bot=bot["_id"], error=str(error))
-        finally:
-            self._tried.discard(bot["url"])
 
     def _attend_contest(self, contest: Contest, ready: Mapping[str, Mapping[str, Any]]) -> int:
         name = keys.queue_name(*contest.where)
@@ -182,7 +151,7 @@ class Attendance:
 
     def _put(self, name: str, ticket: Ticket, others: int) -> Found:
         # stateless bots never leave a seat
-        return self.queues.wait(name, ticket, others, look_for_seats=False)
+        return self.queues.wait(name, ticket, others, NO_SEATS)
 
     def _ticket(self, bot: str, since_s: float) -> Ticket:
         return Ticket(stateless_place(secrets.token_hex(6)), bot, since_s)

@@ -22,7 +22,7 @@ class Pace:
     """The pace of the unrated matches of a worker."""
 
     def __init__(self) -> None:
-        self._line = BoundedSemaphore(1)
+        self._turn = BoundedSemaphore(1)
         # what they have computed since the last pause
         self._owed_s = 0.0
         self._rated_s = -math.inf
@@ -43,7 +43,7 @@ class Pace:
         computed if a rated match has been there lately, else for a moment. Those who come meanwhile wait in line.
         """
         while self._owed_s >= MOST_S and not self._stopped:
-            with self._line:
+            with self._turn:
                 self._pause()
         began_s = time.thread_time()
         try:

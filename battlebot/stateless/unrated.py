@@ -15,29 +15,29 @@ class Unrated:
 
     def __init__(self, most: int) -> None:
         self._free = most
-        self._line = deque[Lease]()
+        self._waiting = deque[Lease]()
 
     def enter(self, lease: Lease) -> bool:
         """Takes a place; returns False if there is none: then the match is in line."""
         if not self._free:
-            self._line.append(lease)
+            self._waiting.append(lease)
             return False
         self._free -= 1
         return True
 
     def leave(self) -> Lease | None:
         """Gives a place up, to the match that is returned if one is in line."""
-        if self._line:
-            return self._line.popleft()
+        if self._waiting:
+            return self._waiting.popleft()
         self._free += 1
         return None
 
     @property
     def are_sought(self) -> bool:
         """Returns whether matches are in line."""
-        return bool(self._line)
+        return bool(self._waiting)
 
     def give_up(self) -> list[Lease]:
         """Returns the line, which ends."""
-        line, self._line = list(self._line), deque()
-        return line
+        waiting, self._waiting = list(self._waiting), deque()
+        return waiting

@@ -199,8 +199,8 @@ class Contests:
             found = self._contests.find(query).sort([("createdAt", -1), ("_id", -1)]).limit(limit)
             return [Contest.from_document(row) for row in in_batches(found, AT_ONCE)]
 
-    def running(self, limit: int = 100) -> list[Contest]:
-        """The newest contests in the state `running`. Raises Unavailable."""
+    def running(self, limit: int) -> list[Contest]:
+        """The newest contests in the state `running`, newest first. Raises Unavailable."""
         with mongo_errors():
             found = self._contests.find({"state": "running"}).sort("createdAt", -1).limit(limit)
             return [Contest.from_document(row) for row in in_batches(found, AT_ONCE)]

@@ -63,6 +63,8 @@ class Meeting:
 class Meetings:
     """Documents `{_id: match id, game, contest, pair, n, bots, first, round, state: open|played|absent, victor, at}`.
 
+    `victor` is missing while the state is open. An absent one also has `counts`, the contest's `absentCounts`.
+
     The unique index on (game, contest, pair, n), with n from 1 to the contest's cap, keeps a pair from meeting a sixth
     time, and a battle of all from being fought twice, whatever runs twice or races.
     """

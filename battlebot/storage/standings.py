@@ -18,7 +18,10 @@ Entry = tuple[str, str, str]  # game, contest, bot
 
 
 class Standings:
-    """Documents `{game, contest, bot_id, played, wins, draws, losses, absent}`, and one per pair in `pairs`."""
+    """Documents `{game, contest, bot_id, played, wins, draws, losses, absent, scored?}`.
+
+    In `pairs`, two for each pair: `{game, contest, bot_id, opponent, wins, draws, losses}`.
+    """
 
     def __init__(self, database: Database[dict[str, Any]]) -> None:
         self._standings = database["standings"]

@@ -1,4 +1,4 @@
-"""A state in a form to show: a grid if its board is one, else the game's own text. Pure."""
+"""A state in a form to show: a grid if its board is one, else the game's own text."""
 
 from __future__ import annotations
 

@@ -53,9 +53,7 @@ def home() -> str:
 
 def _home() -> str:
     context = current_context()
-    running = stored(context.storage.contests.running)
-    if running is not None:
-        running = sorted(running, key=lambda contest: contest.created_at, reverse=True)[:MOST_CONTESTS]
+    running = stored(lambda: context.storage.contests.running(MOST_CONTESTS))
     return render_template(
         "home.html",
         games=list(context.registry.values()),

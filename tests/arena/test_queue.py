@@ -11,7 +11,7 @@ import redis
 from records import GAMES
 
 from battlebot.arena.live.making import begin, new_match
-from battlebot.arena.live.queue import BY_A_TASK, Begun, Found, Queues, Taken, Ticket, Waits
+from battlebot.arena.live.queue import BY_A_TASK, Begun, Found, Manner, Queues, Taken, Ticket, Waits
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.places import STATELESS
 from battlebot.config import Settings
@@ -59,13 +59,13 @@ def test_by_name_who_was_met_least_recently_is_taken(queues: Queues, client: red
     for number, bot in enumerate("cba"):
         queues.wait(GAME, ticket(bot, number), BY_A_TASK)
     client.zadd(keys.met(GAME, "d"), {"a": 1, "c": 2})
-    assert [other.bot for other in others(queues.wait(GAME, ticket("d"), 1, strangers_first=True))] == ["b"]
+    assert [other.bot for other in others(queues.wait(GAME, ticket("d"), 1, Manner(by_name=True)))] == ["b"]
     for one, other in ("db", "bd"):
         assert client.zscore(keys.met(GAME, one), other) > 2
         assert client.ttl(keys.met(GAME, one)) > 0
     assert queues.names() == [GAME], "others still wait"
     queues.wait(GAME, ticket("b", 3), BY_A_TASK)
-    assert [other.bot for other in others(queues.wait(GAME, ticket("d", 1), 1, strangers_first=True))] == ["a"]
+    assert [other.bot for other in others(queues.wait(GAME, ticket("d", 1), 1, Manner(by_name=True)))] == ["a"]
 
 
 def beats(client: redis.Redis, node: str, at_ms: int) -> None:

@@ -10,7 +10,7 @@ import redis
 from battlebot.arena.live import seats
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.making import begin, new_match
-from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
+from battlebot.arena.live.queue import BY_A_TASK, NO_SEATS, Queues, Ticket
 from battlebot.arena.live.seats import Seating, Sitter, has_seat, seatings
 from battlebot.arena.live.store import MatchStore
 from battlebot.config import Settings
@@ -30,7 +30,7 @@ def play(client: redis.Redis, store: MatchStore, registry: Registry, settings: S
     def make(contest: str | None = "cup", number: int = 1) -> Match:
         name, seats = keys.queue_name(GAME, contest), [("ada", f"n1/{number}.1"), ("bob", f"n2/{number}.1")]
         for bot, place in seats:
-            Queues(client).wait(name, Ticket(place, bot, 1000.0), BY_A_TASK, look_for_seats=False)
+            Queues(client).wait(name, Ticket(place, bot, 1000.0), BY_A_TASK, NO_SEATS)
         match = new_match(registry[GAME], seats, settings, 1000.0, contest=contest)
         assert begin(store, registry[GAME], match, name)
         return match

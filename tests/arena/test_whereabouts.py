@@ -11,7 +11,7 @@ import redis
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.making import begin, new_match
-from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
+from battlebot.arena.live.queue import BY_A_TASK, NO_SEATS, Queues, Ticket
 from battlebot.arena.live.store import MatchStore
 from battlebot.config import Settings
 from battlebot.redisio import keys
@@ -48,7 +48,7 @@ class Evening:
 
     def waits(self, place: str, name: str = GAME) -> None:
         """Ada waits at another place."""
-        Queues(self.store.client).wait(name, Ticket(place, "ada", self.now_s - 60), BY_A_TASK, look_for_seats=False)
+        Queues(self.store.client).wait(name, Ticket(place, "ada", self.now_s - 60), BY_A_TASK, NO_SEATS)
 
     def plays(self, place: str, began_s: float) -> Match:
         """Ada plays against cleo."""

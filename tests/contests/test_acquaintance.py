@@ -14,7 +14,7 @@ from battlebot.contests.contest import Contest
 from battlebot.contests.formats import format_named
 from battlebot.contests.formats.record import Pairing, Waiter, pair_of
 from battlebot.contests.service.acquaintance import acquaintance
-from battlebot.contests.service.pairer import situation_of
+from battlebot.contests.situating import situation_of
 from battlebot.storage import Storage
 from battlebot.storage.meetings import FEW, LATELY, Meeting
 from battlebot.storage.voids import VoidCause

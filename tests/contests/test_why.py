@@ -125,27 +125,27 @@ def test_what_comes_later(
     name: str, config: dict[str, Any], meetings: int, met: tuple[Met, ...], bot: str, later: bool
 ) -> None:
     """Nothing is due for the bot now; the format is asked how it would go on."""
-    kind = format_named(name)
+    form = format_named(name)
     entrants = ("a", "b", "c", "d")
-    config = kind.checked_config(config, entrants, meetings)
+    config = form.checked_config(config, entrants, meetings)
     situation = Situation(entrants, frozenset(), meetings, config, met)
-    assert not [one for one in kind.due(situation) if bot in (one.first, one.second)]
-    assert comes_later(kind, situation, bot) is later
+    assert not [one for one in form.due(situation) if bot in (one.first, one.second)]
+    assert comes_later(form, situation, bot) is later
 
 
 def test_a_round_of_a_swiss_contest_is_not_paired_to_know_what_comes_later() -> None:
     """That would take a web node as long as the worker: a second for 500 bots, and again after each result."""
-    kind = format_named("swiss")
+    form = format_named("swiss")
     entrants = tuple("abcde")
     situation = Situation(entrants, frozenset(), 1, {"rounds": 2}, ())
-    met = tuple(Met(one.round, one.n, *one.bots, "played", one.first) for one in kind.due(situation))
+    met = tuple(Met(one.round, one.n, *one.bots, "played", one.first) for one in form.due(situation))
     under_way = replace(situation, met=(met[0], replace(met[1], state="open", victor=None)))
     before = matching.cache_info().misses
-    assert comes_later(kind, under_way, met[0].first)
+    assert comes_later(form, under_way, met[0].first)
     assert matching.cache_info().misses == before
     last = replace(situation, met=met)
-    sits_out = set(entrants).difference(*(one.bots for one in kind.due(last)))
-    assert [comes_later(kind, last, bot) for bot in sits_out] == [False]
+    sits_out = set(entrants).difference(*(one.bots for one in form.due(last)))
+    assert [comes_later(form, last, bot) for bot in sits_out] == [False]
 
 
 def test_who_has_met_everybody_only_sits_out_the_other_rounds() -> None:

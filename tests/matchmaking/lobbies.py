@@ -14,7 +14,7 @@ from records import GAMES
 from battlebot.arena.live.casual import CasualMatches
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.making import begin, new_match
-from battlebot.arena.live.queue import BY_A_TASK, Found, Queues, Taken, Ticket
+from battlebot.arena.live.queue import BY_A_TASK, NO_SEATS, Found, Queues, Taken, Ticket
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.node.player import Player
 from battlebot.arena.node.service import Arena
@@ -58,8 +58,8 @@ def lobby_of(node: str, client: redis.Redis, settings: Settings, registry: Regis
         nowhere,
         casual,
         lambda *_: None,
-        lambda: 1000.0,
         arena,
+        lambda: 1000.0,
     )
 
 
@@ -80,7 +80,7 @@ def begun_for_ada(lobby: Lobby, place: str) -> Match:
     game = lobby.registry["numberwang"]
     match = new_match(game, seats, lobby.settings, time.time())
     for bot, its_place in seats:
-        lobby.queues.wait("numberwang", Ticket(its_place, bot, 1000.0), BY_A_TASK, look_for_seats=False)
+        lobby.queues.wait("numberwang", Ticket(its_place, bot, 1000.0), BY_A_TASK, NO_SEATS)
     assert begin(lobby.store, game, match, "numberwang")
     return match
 

@@ -11,7 +11,7 @@ from lobbies import comes, lobby_of, others
 
 from battlebot.arena.live.casual import series_of
 from battlebot.arena.live.making import begin, new_match
-from battlebot.arena.live.queue import Ticket
+from battlebot.arena.live.queue import Manner, Ticket
 from battlebot.arena.node.player import Player
 from battlebot.arena.places import Traits
 from battlebot.config import Settings
@@ -34,7 +34,7 @@ def test_a_name_whose_connections_are_taken_for_two_matches_plays_one(lobby: Lob
     first, later, cat = named("ada", "1"), named("ada", "2"), named("cat", "3")
     lobby.enter(first)
     bob = Ticket("n1/9.1~s2", "bob", 1000.0)
-    (held,) = others(lobby.queues.wait("numberwang", bob, 1, strangers_first=True))
+    (held,) = others(lobby.queues.wait("numberwang", bob, 1, Manner(by_name=True)))
     first.gone = True
     lobby.arena.left(first, True, "taken-over")
     lobby.leave(first)

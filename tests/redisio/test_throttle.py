@@ -5,12 +5,12 @@ from __future__ import annotations
 import redis
 
 from battlebot.redisio import keys
-from battlebot.redisio.throttle import Throttle
+from battlebot.redisio.throttle import SharedThrottle
 
 
 def test_the_first_wish_is_for_now_and_the_others_are_put_off_together(client: redis.Redis) -> None:
     """Each subject by itself; what was put off is due once, and asked for by that."""
-    throttle = Throttle(client, "ratings", every_s=60.0)
+    throttle = SharedThrottle(client, "ratings", every_s=60.0)
     asked = ["chess", "chess", "go", "chess"]
     assert [throttle.now(subject) for subject in asked] == [True, False, True, False]
     assert throttle.due() == ["chess"]
@@ -21,16 +21,16 @@ def test_the_first_wish_is_for_now_and_the_others_are_put_off_together(client: r
 
 def test_after_a_while_it_is_for_now_again(client: redis.Redis) -> None:
     """Also where nobody has looked for what is due."""
-    throttle = Throttle(client, "ratings", every_s=0.05)
+    throttle = SharedThrottle(client, "ratings", every_s=0.05)
     assert throttle.now("chess")
     while not throttle.now("chess"):
         pass
-    assert Throttle(client, "other").now("chess")
+    assert SharedThrottle(client, "other").now("chess")
 
 
 def test_what_is_due_is_not_wished_for_at_once(client: redis.Redis) -> None:
     """The sweep has asked for it: the next wish waits its time."""
-    throttle = Throttle(client, "ratings", every_s=60.0)
+    throttle = SharedThrottle(client, "ratings", every_s=60.0)
     assert throttle.now("chess")
     assert not throttle.now("chess")
     client.delete(keys.throttled("ratings", "chess"))  # the interval is over
@@ -40,10 +40,10 @@ def test_what_is_due_is_not_wished_for_at_once(client: redis.Redis) -> None:
 
 def test_what_is_only_asked_for_the_first_time_is_not_put_off(client: redis.Redis) -> None:
     """Each subject by itself; again once the interval is over."""
-    throttle = Throttle(client, "checks", every_s=60.0)
+    throttle = SharedThrottle(client, "checks", every_s=60.0)
     assert [throttle.first("chess"), throttle.first("chess"), throttle.first("go")] == [True, False, True]
     assert throttle.due() == []
-    short = Throttle(client, "short checks", every_s=0.05)
+    short = SharedThrottle(client, "short checks", every_s=0.05)
     assert short.first("chess")
     while not short.first("chess"):
         pass

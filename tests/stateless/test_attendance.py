@@ -36,6 +36,7 @@ from battlebot.stateless.nats.bots import NatsBots
 from battlebot.stateless.nats.line import NatsLine
 from battlebot.stateless.nats.uids import Uids
 from battlebot.stateless.registering import StatelessBots
+from battlebot.stateless.retests import Retests
 from battlebot.stateless.trial import Trial
 from battlebot.storage import Storage
 
@@ -57,9 +58,8 @@ def attendance(settings: Settings) -> Iterator[Attendance]:
         store=store,
         queues=Queues(client),
         heartbeats=Heartbeats(client),
-        health=Health(Scripts(client)),
-        trial=nobody,
-        casual=CasualMatches(settings, store, storage.bots.addresses, lambda match_id: None, time.time),
+        retests=Retests(storage.bots, Health(Scripts(client)), nobody),
+        casual=CasualMatches(settings, store, storage.bots.addresses, lambda match_id: None),
         ask_pairing=lambda game, contest: None,
     )
     storage.close()
@@ -69,7 +69,7 @@ def attendance(settings: Settings) -> Iterator[Attendance]:
 def owners_of(attendance: Attendance) -> StatelessBots:
     """What its owner asks."""
     nobody: Any = None
-    return StatelessBots(attendance.storage, nobody, nobody, attendance.health, attendance.queues, nullcontext)
+    return StatelessBots(attendance.storage, nobody, nobody, attendance.retests.health, attendance.queues, nullcontext)
 
 
 def a_cup(attendance: Attendance) -> str:
@@ -115,7 +115,7 @@ def test_bots_that_hang_in_their_tests_keep_the_others_from_nothing(
     url = bots.url("hanging")
     attendance.storage.bots.register("battlecube", "hangs", "owner", b"", url=url, available=True)
     Health(Scripts(attendance.store.client), lambda: time.time() - 2 * FIRST_PAUSE_S).pause(url)
-    attendance.trial = Trial(attendance.registry, settings, make_askers(replace(settings, bot_loopback=True)))
+    attendance.retests.trial = Trial(attendance.registry, settings, make_askers(replace(settings, bot_loopback=True)))
     attendance.look()
     assert [ticket.bot for ticket in attendance.queues.tickets(GAME)] == ["url-bot"]
     wait_for(lambda: bots.asked["hanging"] == 1, "the test")
@@ -133,9 +133,9 @@ def test_a_pause_ends_when_a_bot_is_switched_on_and_not_off(
 ) -> None:
     """Other bots may have the same url."""
     url = "http://127.0.0.1:9/"
-    attendance.health.pause(url)
+    attendance.retests.health.pause(url)
     owners_of(attendance).change(GAME, "url-bot", {"available": available})
-    assert (attendance.health.paused_until_s([url])[url] is not None) is is_paused
+    assert (attendance.retests.health.paused_until_s([url])[url] is not None) is is_paused
 
 
 def test_who_is_switched_off_waits_no_more_when_its_owner_is_answered(attendance: Attendance) -> None:
@@ -297,18 +297,20 @@ def test_a_paused_bot_that_the_server_could_not_test_is_as_it_was(attendance: At
     url = "nats://bots.away"
     attendance.storage.bots.register("crossword", "away", "owner", b"", url=url, available=True)
     Health(Scripts(attendance.store.client), lambda: time.time() - 2 * FIRST_PAUSE_S).pause(url)
-    before = attendance.health.paused_until_s([url])
+    before = attendance.retests.health.paused_until_s([url])
     line = NatsLine(f"nats://127.0.0.1:{free_port()}")
-    attendance.trial = Trial(attendance.registry, settings, Askers(NatsBots(line, Uids("0123456789abcdef"), 65_536)))
+    attendance.retests.trial = Trial(
+        attendance.registry, settings, Askers(NatsBots(line, Uids("0123456789abcdef"), 65_536))
+    )
     with pytest.raises(NotTested) as raised:
-        attendance.trial.of("crossword", "away", url)
+        attendance.retests.trial.of("crossword", "away", url)
     assert raised.value.as_dict()["cause"] == "nats-away"
-    attendance._tried.add(url)
-    attendance._try({"_id": "away", "game": "crossword", "url": url})
+    attendance.retests._tested.add(url)
+    attendance.retests._test({"_id": "away", "game": "crossword", "url": url})
     line.close()
-    assert attendance.health.paused_until_s([url]) == before
+    assert attendance.retests.health.paused_until_s([url]) == before
     assert "lastTest" not in (attendance.storage.bots.find("away") or {})
-    assert attendance._tried == set()
+    assert attendance.retests._tested == set()
 
 
 def test_a_pause_has_its_time_and_then_a_test(attendance: Attendance, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -323,12 +325,13 @@ def test_a_pause_has_its_time_and_then_a_test(attendance: Attendance, monkeypatc
         attendance.look()
         return [ticket.bot for ticket in attendance.queues.tickets(GAME)]
 
-    monkeypatch.setattr("battlebot.stateless.attendance.in_background", lambda work, *arguments: work(*arguments))
-    attendance.trial = Mock(of=test)
-    attendance.now_s, attendance.health = clock, Health(Scripts(attendance.store.client), clock)
+    monkeypatch.setattr("battlebot.stateless.retests.in_background", lambda work, *arguments: work(*arguments))
+    attendance.retests.trial = Mock(of=test)
+    attendance.now_s = attendance.retests.now_s = clock
+    attendance.retests.health = Health(Scripts(attendance.store.client), clock)
     assert waiting() == ["url-bot"]
     began_s = clock.now_s
-    attendance.health.pause(url)
+    attendance.retests.health.pause(url)
     clock.now_s += FIRST_PAUSE_S - 1
     assert (waiting(), tested) == ([], [])
     clock.now_s += 1
@@ -350,8 +353,8 @@ def test_a_paused_bot_of_a_game_that_was_removed_is_left_alone(
     """There is nothing to test it with, until the game is put back."""
     attendance.storage.bots.register("removed", "bereft", "owner", b"", url="http://127.0.0.1:9/b", available=True)
     Health(Scripts(attendance.store.client), lambda: time.time() - 2 * FIRST_PAUSE_S).pause("http://127.0.0.1:9/b")
-    attendance.trial = Trial(attendance.registry, settings, make_askers(settings))
-    monkeypatch.setattr("battlebot.stateless.attendance.in_background", lambda work, *arguments: work(*arguments))
+    attendance.retests.trial = Trial(attendance.registry, settings, make_askers(settings))
+    monkeypatch.setattr("battlebot.stateless.retests.in_background", lambda work, *arguments: work(*arguments))
     assert attendance.look() == 1
 
 

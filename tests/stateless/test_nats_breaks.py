@@ -16,7 +16,7 @@ from nats.aio.msg import Msg
 from nats.errors import ProtocolError
 from natsbots import PASS, NatsBot, nats_server, response, wait_until_listening
 
-from battlebot.stateless.nats.client import LineClient, Parser
+from battlebot.stateless.nats.client import NatsClient, Parser
 from battlebot.stateless.nats.intake import Intake
 from battlebot.stateless.nats.line import NatsLine, NoLine, NotPassedOn, Silence
 
@@ -188,7 +188,7 @@ def test_what_is_malformed_is_an_error_of_the_protocol(data: bytes, nats_url: st
     """And no other: after that nats-py would read nothing any more."""
 
     async def read() -> None:
-        client = LineClient(65_536, [], lambda sentence: None)
+        client = NatsClient(65_536, [], lambda sentence: None)
         await client.open(nats_url)
         try:
             await Parser(client).parse(data)
@@ -237,7 +237,7 @@ def test_what_had_come_before_the_connection_ended_counts(nats_url: str) -> None
         async def take(message: Msg) -> None:
             found.append(message.data)
 
-        client = LineClient(65_536, [], lambda sentence: None)
+        client = NatsClient(65_536, [], lambda sentence: None)
         await client.open(nats_url)
         intake = Intake(take)
         await intake.open(client, "mine")

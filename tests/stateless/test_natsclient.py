@@ -16,7 +16,7 @@ from nats.errors import ProtocolError
 from natsbots import PASS, NatsBot, response
 
 from battlebot.stateless.nats.acknowledger import ROUND_MOST
-from battlebot.stateless.nats.client import LONGEST_LINE, LineClient, Parser
+from battlebot.stateless.nats.client import LONGEST_LINE, NatsClient, Parser
 from battlebot.stateless.nats.line import NatsLine, Silence
 from battlebot.wire.macondo.history import from_response, request_of
 from games import crossword
@@ -80,7 +80,7 @@ def numbers(pages: int) -> set[str]:
     return {one["sid"] for one in subscriptions(pages)}
 
 
-def client_of(line: NatsLine) -> LineClient:
+def client_of(line: NatsLine) -> NatsClient:
     """The connection of a line that has one; it is closed for good when anything goes wrong with it."""
     assert line._link.client is not None
     return line._link.client

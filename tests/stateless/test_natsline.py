@@ -16,7 +16,7 @@ from natsbots import PASS, NatsBot, nats_server, pausable_nats, response, wait_u
 from battlebot.stateless.asking import Question, Reply
 from battlebot.stateless.nats import link
 from battlebot.stateless.nats.bots import NatsBots
-from battlebot.stateless.nats.client import LineClient
+from battlebot.stateless.nats.client import NatsClient
 from battlebot.stateless.nats.line import NatsLine, NoLine, Silence
 from battlebot.stateless.nats.uids import Uids
 from battlebot.wire.macondo.history import from_response, request_of
@@ -314,7 +314,7 @@ def test_a_line_goes_on_though_a_cancellation_is_lost(lines: Lines, monkeypatch:
             await asyncio.sleep(3600)
 
     with monkeypatch.context() as patched:
-        patched.setattr(LineClient, "connect", deaf)
+        patched.setattr(NatsClient, "connect", deaf)
         line = lines("nats://127.0.0.1:9")
         found: list[Exception] = []
 

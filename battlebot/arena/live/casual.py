@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -30,7 +31,7 @@ class CasualMatches:
     store: MatchStore
     addresses: Callable[[Sequence[str]], Mapping[str, str]]
     ask_bots: Callable[[str], None]
-    now_s: Callable[[], float]
+    now_s: Callable[[], float] = time.time
 
     def begin(self, game: Game, waiting: Sequence[tuple[str, str]], queue: str, holder: str) -> None:
         """Begins a match of these `(bot, place)`, in random order, of which the ticket `holder` took the others.

@@ -40,6 +40,28 @@ class Ticket:
         return ticket_of(self.place, self.bot)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manner:
+    """How a bot waits: what it is given before it waits, and what keeps it from waiting.
+
+    - `look_for_seats`: if the bot has empty seats, it is given these.
+    - `by_name`: at a door where a name plays one match at a time. If one other is wanted, takes the one that the bot
+      has met least recently, and notes it. With `look_for_seats`, a live match of the bot's name is a seat for it,
+      empty or held by an earlier connection.
+    - `hold_if_playing`: no ticket is made while the bot's newest match is not over.
+    - `hold_for`: none is made for the sake of this match, even if it is over.
+    """
+
+    look_for_seats: bool = True
+    by_name: bool = False
+    hold_if_playing: bool = False
+    hold_for: str = ""
+
+
+USUAL = Manner()
+NO_SEATS = Manner(look_for_seats=False)
+
+
 @dataclass(frozen=True, slots=True)
 class Seats:
     """The bot has an empty seat in each of these matches."""
@@ -89,26 +111,12 @@ class Queues:
         self._client = client
         self._scripts = scripts or Scripts(client)
 
-    def wait(
-        self,
-        name: str,
-        ticket: Ticket,
-        others: int,
-        *,
-        look_for_seats: bool = True,
-        strangers_first: bool = False,
-        hold_if_playing: bool = False,
-        hold_for: str = "",
-    ) -> Found:
+    def wait(self, name: str, ticket: Ticket, others: int, manner: Manner = USUAL) -> Found:
         """Takes the tickets of `others` other bots, longest waiting first; if fewer wait, adds the ticket to the queue.
 
         Taken tickets, including the bot's own, are held for `HELD_MS`: the match must have begun by then. With
-        `others` `BY_A_TASK` (a contest) nobody is taken, and the answer says whether to ask for the pairing task.
-        `look_for_seats`: if the bot has empty seats, returns these instead. `strangers_first`: takes the one that the
-        bot has met least recently, and notes it; and with `look_for_seats`, a live match of the bot's name is a seat
-        for it, empty or held by an earlier connection. `hold_if_playing`: makes no ticket while the bot's newest match
-        is not over. `hold_for`: makes none for the sake of this match, even if it is over. For a stateless bot after
-        `switch_off`, no ticket is made and nobody taken.
+        `others` `BY_A_TASK` (a contest) nobody is taken, and the answer says whether to ask for the pairing task. For a
+        stateless bot after `switch_off`, no ticket is made and nobody taken.
         """
         script_keys = [
             keys.queue(name),
@@ -126,8 +134,8 @@ class Queues:
         if is_stateless(ticket.place):
             script_keys.append(keys.switched_off(ticket.bot))
         arguments: list[Argument] = [ticket.text, int(ticket.since_s * 1000), ticket.bot, name, others, HELD_MS]
-        arguments += [int(look_for_seats), int(strangers_first), int(hold_if_playing)]
-        arguments += [keys.ticket(""), keys.met(name, ""), keys.mailbox(""), hold_for]
+        arguments += [int(manner.look_for_seats), int(manner.by_name), int(manner.hold_if_playing)]
+        arguments += [keys.ticket(""), keys.met(name, ""), keys.mailbox(""), manner.hold_for]
         return _found(*self._scripts.run(WAIT, script_keys, arguments))
 
     def give_back(self, ticket: Ticket, others: Sequence[Ticket]) -> None:

@@ -13,7 +13,7 @@ from battlebot.arena.live.conduct import Conductor, Draft
 from battlebot.arena.live.mail import abandoned
 from battlebot.arena.node.missed import with_missed, with_turn
 from battlebot.arena.node.opening import Opening
-from battlebot.arena.node.player import Player
+from battlebot.arena.node.player import Player, Shown
 from battlebot.arena.node.tables import Table, Tables
 from battlebot.errors import Unavailable, UnknownMatch, UnreadableMatch
 from battlebot.referee.advance import Step
@@ -24,7 +24,6 @@ from battlebot.referee.telling import beginning_for
 from battlebot.runtime.background import in_background
 from battlebot.runtime.timers import Timers
 from battlebot.wire import closing
-from battlebot.wire.updates import Update
 
 log = structlog.get_logger()
 
@@ -75,7 +74,8 @@ class Host:
     def settle(self, table: Table, draft: Draft, ask_archive: bool, event: Event) -> None:
         """Like `conduct`, for a draft that is committed or changes nothing.
 
-        Does not wait if no seat is empty and no board follows."""
+        Does not wait if no seat is empty and no board follows.
+        """
         answer = draft.answer if draft.commit is None else self.conductor.committed(draft, ask_archive)
         self._tell(table, answer, dict(table.players), event)
 
@@ -124,7 +124,8 @@ class Host:
     def sit_again(self, table: Table, player: Player) -> None:
         """Gives a player of this node its empty seat back, its clock having been stopped meanwhile.
 
-        If another connection already has the seat, that one keeps it, and the player's connection is closed."""
+        If another connection already has the seat, that one keeps it, and the player's connection is closed.
+        """
         player.pause_clock()
         self.conduct(table, Joined(player.bot, player.place, if_empty=True))
         match = table.known()
@@ -151,10 +152,10 @@ class Host:
         if update is not None:
             player.tell(update)
 
-    def deliver(self, table: Table, player: Player, update: Update, reply: bool = False) -> None:
+    def deliver(self, table: Table, player: Player, shown: Shown, reply: bool = False) -> None:
         """Tells a player an update; the final one also finishes the match for the player."""
-        player.tell(update, reply)
-        if update.final:
+        player.tell(shown, reply)
+        if shown.final:
             self.finish(table, player)
 
     def finish(self, table: Table, player: Player) -> None:

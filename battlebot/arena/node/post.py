@@ -82,10 +82,8 @@ class Post:
 
     def _tell(self, table: Table, player: Player, mail: Mail) -> None:
         self._host.seat(table, player, mail.version)
-        player.tell(mail)
-        if mail.final:
-            self._host.finish(table, player)
-        elif table.revision > mail.revision:
+        self._host.deliver(table, player, mail)
+        if not mail.final and table.revision > mail.revision:
             # the match went on before the letter was read, and this player was not seated to be told
             self._recovery.catch_up(table, player)
 

@@ -28,7 +28,7 @@ class Costs(NamedTuple):
     sat_out: int = 0  # sits out, and has done so before
     rematches: int = 0  # how often the two have met
     strain: int = 0  # by how much the two balances would exceed BALANCE
-    high_rest: int = 0  # sitting out: number of score groups below its own
+    high_out: int = 0  # sitting out: number of score groups below its own
     distance: int = 0  # between the two score groups, squared
     fold: int = 0  # off from top half against bottom half of the group; sitting out: bots below it in its group
     clash: int = 0  # both have moved first too often, or both too seldom
@@ -46,13 +46,13 @@ def matching(
     often = {(i, j): times for i, j, times in met}
     ranks = _Ranks(entrants)
     units = _units(ranks.dearest(max(often.values(), default=0)))
-    rests = [_price(ranks.resting(i), units) for i in range(len(entrants))]
+    outs = [_price(ranks.sitting_out(i), units) for i in range(len(entrants))]
     graph: rustworkx.PyGraph[int, int] = rustworkx.PyGraph(multigraph=False)
-    graph.add_nodes_from(rests)
+    graph.add_nodes_from(outs)
     graph.add_edges_from(
         # what a pair saves by its bots not sitting out
         [
-            (i, j, rests[i] + rests[j] - _price(ranks.meeting(i, j, often.get((i, j), 0)), units))
+            (i, j, outs[i] + outs[j] - _price(ranks.meeting(i, j, often.get((i, j), 0)), units))
             for i, j in combinations(range(len(entrants)), 2)
             if often.get((i, j), 0) < cap
         ]
@@ -82,12 +82,12 @@ class _Ranks:
             *(size * most for most in (1, times, balance, groups, groups**2, max(self.size.values(), default=0), 1))
         )
 
-    def resting(self, i: int) -> Costs:
+    def sitting_out(self, i: int) -> Costs:
         """The costs of sitting out."""
         entrant = self.entrants[i]
         return Costs(
             sat_out=int(entrant.sat_out),
-            high_rest=len(self.group) - 1 - self.group[entrant.score],
+            high_out=len(self.group) - 1 - self.group[entrant.score],
             fold=self.last[entrant.score] - self.place[i],
         )
 

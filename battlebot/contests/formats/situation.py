@@ -54,14 +54,16 @@ class Due:
 class Situation:
     """All that a format may know about a contest.
 
-    `entrants`: in seeding order; in an open contest the bots that have entered, or, for pairing, those that wait.
-    `meetings`: the cap per pair, 1 to 5; for a format in which all meet together, the cap of all meetings. `config`: as
-    returned by the format's `checked_config`. `met`: in the order of reservation, without void meetings, which are
-    played again. `void`: those; when one is played again with its number and round, the same bot moves first. `points`:
-    for a win, a draw, a loss. `settled`: of the rounds up to this one, which are over except for withdrawn bots, `met`
-    has only the open meetings; 0 unless the format defines `settled`. `resting`: the bots of meetings that are due, but
-    may not begin yet. `gone`: bots that have been missing for too long
-    or are paused, in a format that goes on without them.
+    - `entrants`: in seeding order; in an open contest the bots that have entered, or, for pairing, those that wait.
+    - `meetings`: the cap per pair, 1 to 5; for a format in which all meet together, the cap of all meetings.
+    - `config`: as returned by the format's `checked_config`.
+    - `met`: in the order of reservation, without void meetings, which are played again.
+    - `points`: for a win, a draw, a loss.
+    - `void`: the void meetings; when one is played again with its number and round, the same bot moves first.
+    - `settled`: of the rounds up to this one, which are over except for withdrawn bots, `met` has only the open
+      meetings; 0 unless the format defines `settled`.
+    - `gone`: bots that have been missing for too long or are paused, in a format that goes on without them.
+    - `resting`: the bots of meetings that are due, but may not begin yet.
     """
 
     entrants: tuple[str, ...]

@@ -81,7 +81,7 @@ class Swiss(Format):
         A bot sits out a round if it is in none of its pairings, played or due. A withdrawn bot counts up to the round
         of its last meeting.
         """
-        return dict.fromkeys(chain.from_iterable(_Book(situation).resting), 1)
+        return dict.fromkeys(chain.from_iterable(_Book(situation).sitting_out), 1)
 
 
 def _default_rounds(size: int) -> int:
@@ -114,10 +114,10 @@ class _Book:
             for bot in (met.first, met.second):
                 self.last[bot] = max(met.round, self.last.get(bot, 0))
         self.left: list[list[Due]] = []
-        self.resting: list[set[str]] = []
+        self.sitting_out: list[set[str]] = []
         for number in range(1, begun + 1):
             self.left.append(self.left_in(number))
-            self.resting.append(self._others_than(self._seated_in(number) | _bots(self.left[-1]), number))
+            self.sitting_out.append(self._others_than(self._seated_in(number) | _bots(self.left[-1]), number))
 
     def _others_than(self, bots: set[str], number: int) -> set[str]:
         return {bot for bot, last in self.last.items() if last >= number} - bots
@@ -169,11 +169,11 @@ class _Book:
 
     def _paired(self, bots: Sequence[str], number: int, record: Record) -> list[tuple[str, str]]:
         scores, balance = self._scores(number), _balance(met for met in self.situation.met if met.round < number)
-        rested = set(chain.from_iterable(self.resting[: number - 1]))
+        have_sat_out = set(chain.from_iterable(self.sitting_out[: number - 1]))
         for later in range(number + 1, len(self.rounds) + 1):
             if not self.free_in(later):
-                rested |= self._others_than(self._seated_in(later), later)
-        entrants = tuple(Entrant(scores[bot], balance[bot], bot in rested) for bot in bots)
+                have_sat_out |= self._others_than(self._seated_in(later), later)
+        entrants = tuple(Entrant(scores[bot], balance[bot], bot in have_sat_out) for bot in bots)
         index = {bot: i for i, bot in enumerate(bots)}
         often = {
             (index[a], index[b], len(between))
@@ -193,7 +193,7 @@ class _Book:
                 for bot in (met.first, met.second):
                     drawn = met.state == "played" and met.victor is None
                     scores[bot] += draw if drawn else win if met.victor == bot else loss
-        for bot in set(chain.from_iterable(self.resting[: number - 1])):
+        for bot in set(chain.from_iterable(self.sitting_out[: number - 1])):
             scores[bot] += win
         return scores
 

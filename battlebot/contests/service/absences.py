@@ -14,7 +14,7 @@ from battlebot.arena.live.seats import seatings
 from battlebot.arena.places import is_stateless
 from battlebot.contests.contest import Contest
 from battlebot.contests.formats.situation import Due
-from battlebot.contests.kind import kind_of
+from battlebot.contests.installed import format_of
 from battlebot.contests.service.chances import Chances
 from battlebot.contests.service.organiser import Organiser
 from battlebot.contests.service.pairer import Pairer
@@ -48,15 +48,15 @@ class Absences:
 
         Finishes the contest if nothing is left to play. Raises Unavailable.
         """
-        kind = kind_of(contest)
-        if not kind.CLOSED or contest.game not in self.pairer.registry:
+        form = format_of(contest)
+        if not form.CLOSED or contest.game not in self.pairer.registry:
             # bots of a game that was removed are not let in
             return 0
         situation = self.pairer.situation(contest, [])
-        if kind.complete(situation):
+        if form.complete(situation):
             self.organiser.finish_by_itself(contest)
             return 0
-        due = kind.due(situation)
+        due = form.due(situation)
         tickets, playing, places = self._present(contest)
         waiting = {ticket.bot for ticket in tickets} - playing
         missing = {bot for row in due for bot in row.bots} - waiting - playing
@@ -69,7 +69,7 @@ class Absences:
         closed, busy = 0, set(playing)
         for row in due:
             bots = set(row.bots)
-            if bots & busy or (kind.TOGETHER and len(bots - gone) > 1):
+            if bots & busy or (form.TOGETHER and len(bots - gone) > 1):
                 # the others play without the bots that are gone: the pairing leaves those out
                 continue
             if bots & gone and bots <= gone | waiting:
@@ -79,7 +79,7 @@ class Absences:
 
     def _close(self, contest: Contest, row: Due, there: set[str]) -> bool:
         victor = next(iter(there), None)
-        meeting = Meeting(new_match_id(self.now_s()), row.bots, row.n, row.round, kind_of(contest).TOGETHER)
+        meeting = Meeting(new_match_id(self.now_s()), row.bots, row.n, row.round, format_of(contest).TOGETHER)
         if not self.organiser.storage.ledger.absent(contest, meeting, victor):
             return False
         log.info("meeting.absent", contest=contest.name, bots=list(row.bots), n=row.n, there=victor)

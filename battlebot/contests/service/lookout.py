@@ -13,10 +13,10 @@ from battlebot.arena.live.seats import seatings
 from battlebot.arena.live.store import MatchStore
 from battlebot.contests.contest import OVER, Contest
 from battlebot.contests.formats.situation import Due, Situation
-from battlebot.contests.kind import kind_of
+from battlebot.contests.installed import format_of
 from battlebot.contests.matrix import by_pairs, by_rounds
-from battlebot.contests.service.pairer import situation_of
 from battlebot.contests.service.resting import resting
+from battlebot.contests.situating import situation_of
 from battlebot.contests.why import Look, comes_later, why
 from battlebot.errors import Refused
 from battlebot.matchmaking.missing import Missing
@@ -46,12 +46,12 @@ class Lookout:
     def ranking(self, contest: Contest) -> list[dict[str, Any]]:
         """The rows of the format's `ranking`, best first."""
         game, name = contest.where
-        points, kind = contest.points, kind_of(contest)
+        points, form = contest.points, format_of(contest)
         rows = self.storage.standings.of_contest(game, name)
         # bots may have come before the contest had its list
         members = set(contest.bots([row["bot_id"] for row in rows]))
         rows = [row for row in rows if row["bot_id"] in members]
-        ranked = kind.ranking(
+        ranked = form.ranking(
             contest.listed,
             rows,
             lambda bots: self.storage.standings.pairs(game, name, bots),
@@ -73,13 +73,13 @@ class Lookout:
 
     def _progress(self, contest: Contest, rows: Sequence[Mapping[str, Any]], live: int) -> dict[str, Any]:
         foreseen = self._foreseen(contest, rows)
-        where, kind = contest.where, kind_of(contest)
-        if kind.TOGETHER:
+        where, form = contest.where, format_of(contest)
+        if form.TOGETHER:
             played = self.storage.meetings.over_count(*where)
         else:
             played = _played(rows) + self.storage.meetings.uncounted(*where)
         progress = {"played": played, "planned": foreseen["planned"], "live": live}
-        if kind.NAMES_WINNER:
+        if form.NAMES_WINNER:
             over = not live and played == progress["planned"]
             progress["winner"] = foreseen["winner"] or (_alone_at_the_top(rows) if over else None)
         return progress
@@ -99,15 +99,15 @@ class Lookout:
             due = [one for one in due if bot in one.bots]
             if not rows and bot not in situation.entrants:
                 raise Refused(f"The bot {bot!r} is not in the contest.", field="bot", rule="known")
-        if kind_of(contest).TOGETHER:
+        if format_of(contest).TOGETHER:
             return {"pairs": [], "rounds": by_rounds(rows, due)}
         may_meet = _may_meet(contest, situation)
         return {"pairs": by_pairs(situation, rows, due, may_meet, bot), "rounds": by_rounds(rows, due)}
 
     def rounds(self, contest: Contest) -> list[dict[str, Any]]:
         """Only the rounds; none for an open contest, nor if all meet together: battles do not wait for one another."""
-        kind = kind_of(contest)
-        if not kind.CLOSED or kind.TOGETHER:
+        form = format_of(contest)
+        if not form.CLOSED or form.TOGETHER:
             return []
         situation, rows = self._situation(contest)
         return by_rounds(rows, self._due(contest, situation))
@@ -133,7 +133,7 @@ class Lookout:
             waiting=waiting,
             playing=playing,
             since=None if missed is None else _text(datetime.fromtimestamp(missed.since_s, UTC)),
-            together=kind_of(contest).TOGETHER,
+            together=format_of(contest).TOGETHER,
             resting=self._resting(contest, bot),
             full=self._is_full(bot),
         )
@@ -154,12 +154,12 @@ class Lookout:
         """The bots that it may meet now, and whether there will be others later."""
         if contest.state != "running":
             return [], False
-        kind = kind_of(contest)
-        if kind.CLOSED:
+        form = format_of(contest)
+        if form.CLOSED:
             situation, _ = self._situation(contest)
-            due = [one for one in kind.due(situation) if bot in one.bots]
+            due = [one for one in form.due(situation) if bot in one.bots]
             left = list(dict.fromkeys(other for one in due for other in one.bots if other != bot))
-            return left, not left and comes_later(kind, situation, bot)
+            return left, not left and comes_later(form, situation, bot)
         there = set(contest.bots(entered)) - set(contest.withdrawn)
         if bot not in there:
             return [], False
@@ -181,21 +181,21 @@ class Lookout:
         return situation_of(contest, rows, came, self.storage.voids.of_contest(game, name)), rows
 
     def _due(self, contest: Contest, situation: Situation) -> list[Due]:
-        kind = kind_of(contest)
+        form = format_of(contest)
         # for an open contest that would be every pair that may still meet
-        return kind.due(situation) if kind.CLOSED and contest.state in ("running", "paused") else []
+        return form.due(situation) if form.CLOSED and contest.state in ("running", "paused") else []
 
     def _foreseen(self, contest: Contest, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """`planned`, `byes` and `winner`, which need all meetings of the contest; cached."""
-        kind = kind_of(contest)
-        if not kind.CLOSED:
+        form = format_of(contest)
+        if not form.CLOSED:
             return {"planned": self._planned_of_open(contest, rows), "byes": {}, "winner": None}
         stamp = (contest.created_at, contest.revision, _played(rows))
         at_s, known, foreseen = self._remembered.get(contest.where, (0.0, None, {}))
         if known == stamp and time.monotonic() - at_s < REMEMBERED_S:
             return foreseen
         situation, _ = self._situation(contest)
-        foreseen = {"planned": kind.planned(situation), "byes": kind.byes(situation), "winner": kind.winner(situation)}
+        foreseen = {"planned": form.planned(situation), "byes": form.byes(situation), "winner": form.winner(situation)}
         if len(self._remembered) >= MOST_REMEMBERED:
             self._remembered.clear()
         self._remembered[contest.where] = (time.monotonic(), stamp, foreseen)
@@ -217,7 +217,7 @@ def _may_meet(contest: Contest, situation: Situation) -> Callable[[str, str], bo
     """Like the format's `may_meet`; nobody may once the contest is over."""
     if contest.state in OVER:
         return lambda a, b: False
-    return kind_of(contest).may_meet(situation)
+    return format_of(contest).may_meet(situation)
 
 
 def _alone_at_the_top(rows: Sequence[Mapping[str, Any]]) -> str | None:

@@ -18,10 +18,10 @@ from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.mail import over
 from battlebot.contests.cap import cap_of
 from battlebot.contests.contest import Contest
-from battlebot.contests.kind import kind_of
+from battlebot.contests.installed import format_of
 from battlebot.contests.service import changes as decided
-from battlebot.contests.service.pairer import met_of, situation_of
 from battlebot.contests.service.requirements import Requirements, check_can_run, check_format
+from battlebot.contests.situating import met_of, situation_of
 from battlebot.errors import (
     AlreadyVoid,
     FormatMissing,
@@ -258,7 +258,7 @@ class Organiser:
         self, match_id: str, contest: Contest, meeting: Mapping[str, Any], among: Sequence[Mapping[str, Any]]
     ) -> None:
         situation = situation_of(contest, among, meeting["bots"])
-        if kind_of(contest).built_upon(situation, met_of(meeting)):
+        if format_of(contest).built_upon(situation, met_of(meeting)):
             raise TooLate(
                 "The next round of its bots has begun: the match would not be played again, so it stands.",
                 match=match_id,

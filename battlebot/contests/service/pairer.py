@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
 
 import msgspec
 import structlog
@@ -18,14 +17,14 @@ from battlebot.arena.live.making import beginning, new_match
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.store import MatchStore
 from battlebot.config import Settings
-from battlebot.contests.cap import cap_of
 from battlebot.contests.contest import Contest
 from battlebot.contests.formats.record import Pairing, Waiter
-from battlebot.contests.formats.situation import Due, Met, Situation
-from battlebot.contests.kind import kind_of
+from battlebot.contests.formats.situation import Situation
+from battlebot.contests.installed import format_of
 from battlebot.contests.service.acquaintance import acquaintance
 from battlebot.contests.service.present import Present
 from battlebot.contests.service.resting import resting
+from battlebot.contests.situating import situation_of
 from battlebot.matchmaking.missing import Missing
 from battlebot.redisio import keys
 from battlebot.referee.match import Match
@@ -43,44 +42,6 @@ MOST_IN_VAIN = 1000
 BEGIN_WITHIN_MS = 10_000  # of reserving; later the meeting may already have been released
 MAKE_WITHIN_S = 5.0  # a first state; after half of that no other of the batch is made: they must begin in time
 ATTEMPTS = 5  # to pair while the contest is being changed; then the sweep asks again
-
-
-def situation_of(
-    contest: Contest,
-    meetings: Sequence[Mapping[str, Any]],
-    came: Sequence[str],
-    voids: Sequence[Mapping[str, Any]] = (),
-    settled: int = 0,
-) -> Situation:
-    """The contest as its format sees it. `came`: the bots that have entered; used only for an open contest.
-
-    `voids`: the meetings that were taken back, if it matters who moves first when they are played again.
-    """
-    entrants = tuple(contest.bots(came))
-    count = cap_of(contest)
-    points = contest.points
-    return Situation(
-        entrants=entrants,
-        withdrawn=frozenset(contest.withdrawn),
-        meetings=count,
-        config=kind_of(contest).checked_config(contest.config, entrants, count),
-        met=tuple(met_of(row) for row in meetings),
-        points=(points["win"], points["draw"], points["loss"]),
-        void=tuple(_due_again(row) for row in voids),
-        settled=settled,
-    )
-
-
-def met_of(row: Mapping[str, Any]) -> Met:
-    """A stored meeting as a format sees it."""
-    first, second, *others = row["bots"]
-    counts = row.get("counts") != "void"
-    return Met(row.get("round", 0), row["n"], first, second, row["state"], row.get("victor"), counts, tuple(others))
-
-
-def _due_again(row: Mapping[str, Any]) -> Due:
-    first, second, *others = row["bots"]
-    return Due(row["round"], row["n"], first, second, tuple(others))
 
 
 @dataclass
@@ -129,24 +90,24 @@ class Pairer:
         # the game, or an option of it, may be gone since: what is reserved then never begins, and becomes void
         with time_limit(self.make_within_s):
             self.registry[contest.game].options_with_defaults(contest.options)
-        kind = kind_of(contest)
+        form = format_of(contest)
         sight = (contest.created_at, contest.revision, frozenset(tickets))
-        if not kind.CLOSED and self._was_in_vain(queue, sight):
+        if not form.CLOSED and self._was_in_vain(queue, sight):
             return 0, False
         # bots may have come before the contest had its list
         members = set(contest.bots([ticket.bot for ticket in tickets.values()])).difference(contest.withdrawn)
         waiting = [Waiter(ticket.bot, text) for text, ticket in tickets.items() if ticket.bot in members]
         situation = self.situation(contest, sorted({waiter.bot for waiter in waiting}))
-        if kind.TOGETHER:
+        if form.TOGETHER:
             situation = replace(situation, gone=self._gone(contest, {waiter.bot for waiter in waiting}))
         now = datetime.fromtimestamp(self.now_s(), UTC)
         situation = replace(situation, resting=frozenset(resting(self.storage, *contest.where, now)))
         there = Present.of(tickets, self.storage, self.store, self.settings.bot_matches)
         # whoever cannot play now must not keep others from playing one another
         able = [waiter for waiter in waiting if there.may_play(waiter)]
-        pairings = kind.pair(situation, able)
+        pairings = form.pair(situation, able)
         pairings = [one for one in pairings if 1 <= one.n <= situation.meetings and there.take(one)]
-        if not (pairings or kind.CLOSED or situation.resting or len(able) < len(waiting)):
+        if not (pairings or form.CLOSED or situation.resting or len(able) < len(waiting)):
             self._note_in_vain(queue, sight)
         return self._begin(contest, queue, there, pairings)
 
@@ -155,8 +116,8 @@ class Pairer:
 
         For a format that defines `settled`, without what is over in the settled rounds. Raises Unavailable.
         """
-        where, kind = contest.where, kind_of(contest)
-        if not kind.CLOSED:
+        where, form = contest.where, format_of(contest)
+        if not form.CLOSED:
             if (rows := acquaintance(self.storage.meetings, *where, waiting)) is not None:
                 return situation_of(contest, rows, waiting)
             # void ones are read last: a meeting taken back meanwhile must not be missing from both
@@ -165,7 +126,7 @@ class Pairer:
         before = contest.settled
         rows = self.storage.meetings.unsettled(*where, before)
         situation = situation_of(contest, rows, waiting, self.storage.voids.of_contest(*where), before)
-        if len(rows) >= WORTH_FORGETTING and (now := kind.settled(situation)) > before:
+        if len(rows) >= WORTH_FORGETTING and (now := form.settled(situation)) > before:
             self.storage.contests.settle(contest, now)
         return situation
 
@@ -216,7 +177,7 @@ class Pairer:
 
     def _begin_some(self, contest: Contest, queue: str, there: Present, pairings: Sequence[Pairing]) -> int | None:
         """Returns how many began; None, with none begun, if the contest has changed since it was read."""
-        together = kind_of(contest).TOGETHER
+        together = format_of(contest).TOGETHER
         planned = {new_match_id(self.now_s()): pairing for pairing in pairings}
         wanted = [
             Meeting(match_id, [waiter.bot for waiter in pairing.waiters], pairing.n, pairing.round, together)
@@ -243,7 +204,7 @@ class Pairer:
             log.info("match.begun", **about, n=pairing.n, round=pairing.round, players=players)
             if asked_of(game, match):
                 self.ask_bots(match.id)
-        if begun and kind_of(contest).CLOSED:
+        if begun and format_of(contest).CLOSED:
             # a match may be over before anybody looks who is missing
             self.missing.forget(*contest.where, {seat.bot for match in begun.values() for seat in match.seats})
         return len(begun)

@@ -11,7 +11,7 @@ import structlog
 
 from battlebot.contests.contest import MOST_ENTRANTS, Contest
 from battlebot.contests.formats import format_named
-from battlebot.contests.kind import kind_of
+from battlebot.contests.installed import format_of
 from battlebot.errors import BadMessage, Refused
 from battlebot.rules.contract import RAISED_OUTSIDE, Game
 from battlebot.storage import Storage
@@ -30,7 +30,7 @@ def check_format(fields: Mapping[str, Any]) -> None:
 def check_can_run(contest: Contest) -> None:
     """Checks that a contest that is to run can be paired. Raises FormatMissing."""
     if contest.state == "running":
-        kind_of(contest)
+        format_of(contest)
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,13 @@ class Requirements:
 
     def of_contest(self, contest: Contest) -> None:
         """Checks all its fields together. Also raises BadMessage, for an option of the game."""
-        kind, listed = kind_of(contest), contest.listed
-        if kind.CLOSED and contest.is_open:
-            raise Refused(f"The format {kind.NAME} needs a list of entrants.", field="entrants")
+        form, listed = format_of(contest), contest.listed
+        if form.CLOSED and contest.is_open:
+            raise Refused(f"The format {form.NAME} needs a list of entrants.", field="entrants")
         if len(listed) > MOST_ENTRANTS:
             raise Refused(f"A contest takes {MOST_ENTRANTS} entrants at most.", field="entrants")
         self.of_bots(contest.game, listed)
-        kind.checked_config(contest.config, listed, contest.meetings)
+        form.checked_config(contest.config, listed, contest.meetings)
         self._of_the_start(contest, listed)
         # a contest that was started by hand may have begun before its planned start
         starts, ends = contest.started_at or contest.starts_at, contest.ends_at
@@ -64,7 +64,7 @@ class Requirements:
 
     def of_those_who_stay(self, contest: Contest) -> None:
         """Checks, if all meet together, that the game lets the others begin without the withdrawn bots."""
-        if kind_of(contest).TOGETHER:
+        if format_of(contest).TOGETHER:
             self._of_the_start(contest, [bot for bot in contest.listed if bot not in contest.withdrawn])
 
     def _of_the_start(self, contest: Contest, bots: Sequence[str]) -> None:
@@ -72,7 +72,7 @@ class Requirements:
 
         Options may be made for certain bots, so that only these can begin.
         """
-        rules, together = self.registry[contest.game], kind_of(contest).TOGETHER
+        rules, together = self.registry[contest.game], format_of(contest).TOGETHER
         options = self._options(rules, contest.options)
         # bots of a battle may be entered one by one; with fewer than two nothing begins
         meet = [bots] if together else pairwise(bots if len(bots) > 1 else [*bots, *_ANY_TWO][:2])

@@ -12,7 +12,7 @@ import structlog
 from nats.aio.msg import Msg
 from nats.errors import Error
 
-from battlebot.stateless.nats.client import LineClient
+from battlebot.stateless.nats.client import NatsClient
 from battlebot.stateless.nats.intake import Intake, note
 
 log = structlog.get_logger()
@@ -28,7 +28,7 @@ KEPT = 64  # bots whose intakes stay open after their questions
 INBOXES = ("_INBOX.", "_INBOX_")
 
 
-async def acknowledge(client: LineClient, message: Msg) -> None:
+async def acknowledge(client: NatsClient, message: Msg) -> None:
     """Acknowledges a message, but only at an inbox: the server may publish to any subject, the sender may not."""
     if message.reply.startswith(INBOXES):
         # not `respond`, which sends the message's headers back
@@ -42,7 +42,7 @@ class Acknowledger:
     others belongs to one bot: a flood does not keep the late answers of other bots from being acknowledged.
     """
 
-    def __init__(self, client: LineClient) -> None:
+    def __init__(self, client: NatsClient) -> None:
         self._client = client
         self._kept: OrderedDict[str, Intake] = OrderedDict()
         self._acknowledge = partial(acknowledge, client)

@@ -1,6 +1,6 @@
 """Bots behind NATS (Macondo): a question is a BotRequest on a subject, its answer a BotResponse. For crossword.
 
-Macondo's messages are defined in `wire`; the connection is in `line`.
+Macondo's messages are defined in `wire`; `line` asks over a connection that `link` keeps.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ STATUS = b"NATS/1.0 "  # three digits follow in messages of NATS itself; the hea
 class Parser:
     """Replaces nats-py's parser; splits a line at spaces only, as nats-server does."""
 
-    def __init__(self, client: LineClient) -> None:
+    def __init__(self, client: NatsClient) -> None:
         self._client = client
         self.reset()
 
@@ -88,7 +88,7 @@ class Parser:
         return True
 
 
-class LineClient(Client):
+class NatsClient(Client):
     """One connection, which is over for good, and at once, when anything goes wrong with it: `ended` is set then.
 
     Cuts off messages one byte after `most_bytes`, so that big ones are noticed and do not fill the memory. `servers`
@@ -180,7 +180,7 @@ class LineClient(Client):
 
 
 async def next_message(subscription: Subscription) -> Msg | None:
-    """The next message of a LineClient's subscription, also when the connection has ended; None behind its last."""
+    """The next message of a NatsClient's subscription, also when the connection has ended; None behind its last."""
     message: Msg | None = await subscription._pending_queue.get()
     return message
 

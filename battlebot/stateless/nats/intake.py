@@ -11,7 +11,7 @@ from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 from nats.errors import Error
 
-from battlebot.stateless.nats.client import LineClient, next_message
+from battlebot.stateless.nats.client import NatsClient, next_message
 
 log = structlog.get_logger()
 
@@ -39,7 +39,7 @@ class Intake:
         self._subscription: Subscription | None = None
         self._reading: asyncio.Task[None] | None = None
 
-    async def open(self, client: LineClient, subject: str) -> None:
+    async def open(self, client: NatsClient, subject: str) -> None:
         """Subscribes; receives everything published after the client's next message. Raises nats' Error."""
         # bytes without limit: if `most` is not 0, messages are few
         subscription = await client.subscribe(subject, max_msgs=self._most, pending_bytes_limit=0)

@@ -13,7 +13,7 @@ from nats.errors import Error, MaxPayloadError
 
 from battlebot.stateless.clock import Clock
 from battlebot.stateless.nats.acknowledger import ANSWERS, MOST, acknowledge
-from battlebot.stateless.nats.client import LineClient
+from battlebot.stateless.nats.client import NatsClient
 from battlebot.stateless.nats.intake import Intake, Take
 from battlebot.stateless.nats.link import NatsLink, why
 from battlebot.stateless.nats.openquestion import Marking, OpenQuestion
@@ -121,7 +121,7 @@ class NatsLine:
             raise NoLine(f"NATS does not answer ({why(error)}).") from error
 
     async def _answered(
-        self, client: LineClient, question: OpenQuestion, request: bytes, published: Intake
+        self, client: NatsClient, question: OpenQuestion, request: bytes, published: Intake
     ) -> tuple[bytes, float]:
         """Sends the question, again while nobody listens, until there is an answer or its time is over."""
         patience = Clock(min(NOBODY_S, question.clock.limit_s), self._not_the_bots_s)
@@ -144,7 +144,7 @@ class NatsLine:
                 question.clock.start()
 
     async def _sent(
-        self, client: LineClient, question: OpenQuestion, request: bytes, published: Intake, replies: Intake
+        self, client: NatsClient, question: OpenQuestion, request: bytes, published: Intake, replies: Intake
     ) -> tuple[bytes, float] | None:
         """Sends the question once; returns its answer, or None if nobody listens."""
         question.nobody, inbox = False, _new_inbox()
@@ -184,7 +184,7 @@ class NatsLine:
         """Whether bots have had time to reconnect since this process did: NATS may have been away until then."""
         return self._link.since_s is not None and time.monotonic() - self._link.since_s >= BACK_S
 
-    async def _read_all(self, client: LineClient, *intakes: Intake) -> None:
+    async def _read_all(self, client: NatsClient, *intakes: Intake) -> None:
         """Takes all that has come so far, even if this process was paused or busy. Raises TimeoutError."""
         async with asyncio.timeout(READ_S):
             if not client.is_closed:
@@ -202,7 +202,7 @@ class NatsLine:
         assert self._link.client is not None
         await self._link.client.publish(f"{self._inbox}.{token}")
 
-    async def _greet(self, client: LineClient, seconds: float) -> None:
+    async def _greet(self, client: NatsClient, seconds: float) -> None:
         self._own = Intake(self._take_own)
         await self._own.open(client, f"{self._inbox}.*")
         # an upper bound: to connect takes more than one round trip
@@ -228,7 +228,7 @@ def _new_inbox() -> str:
     return f"_INBOX.{secrets.token_hex(16)}"
 
 
-def _published_to(question: OpenQuestion, client: LineClient) -> Take:
+def _published_to(question: OpenQuestion, client: NatsClient) -> Take:
     async def take(message: Msg) -> None:
         question.published(message.data)
         await acknowledge(client, message)

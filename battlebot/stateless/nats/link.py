@@ -14,7 +14,7 @@ from nats.errors import Error
 
 from battlebot.config import nats_login
 from battlebot.stateless.nats.acknowledger import Acknowledger
-from battlebot.stateless.nats.client import LineClient
+from battlebot.stateless.nats.client import NatsClient
 from battlebot.stateless.nats.intake import note
 
 log = structlog.get_logger()
@@ -37,7 +37,7 @@ class NatsLink:
         self,
         url: str,
         most_bytes: int,
-        greet: Callable[[LineClient, float], Awaitable[None]],
+        greet: Callable[[NatsClient, float], Awaitable[None]],
         lost: Callable[[], None],
         refused: Callable[[str], None],
     ) -> None:
@@ -50,7 +50,7 @@ class NatsLink:
         self._patient_until_s = 0.0  # by the clock of the event loop
         self._failure: Exception = TimeoutError()
         # the latest ones, which may have ended, and when they began
-        self.client: LineClient | None = None
+        self.client: NatsClient | None = None
         self._acknowledger: Acknowledger | None = None
         self.since_s: float | None = None
 
@@ -65,7 +65,7 @@ class NatsLink:
         """Whether there is a connection; any thread may look."""
         return self._there.is_set()
 
-    async def connected(self) -> tuple[LineClient, Acknowledger]:
+    async def connected(self) -> tuple[NatsClient, Acknowledger]:
         """Returns the connection, and what acknowledges over it. Raises nats' Error if there is none for `CONNECT_S`.
 
         All who wait do so for the same attempts; who comes after that is told at once.
@@ -89,7 +89,7 @@ class NatsLink:
 
     async def _keep(self) -> None:
         while True:
-            client, began_s = LineClient(self._most_bytes, self._servers, self._refused), time.monotonic()
+            client, began_s = NatsClient(self._most_bytes, self._servers, self._refused), time.monotonic()
             try:
                 await self._connect(client)
                 await self._greet(client, time.monotonic() - began_s)
@@ -102,7 +102,7 @@ class NatsLink:
                 client.drop()
             await asyncio.sleep(AGAIN_S)
 
-    async def _connect(self, client: LineClient) -> None:
+    async def _connect(self, client: NatsClient) -> None:
         """Connects within `TRY_S`: nats-py itself would try for ever."""
         trying = asyncio.create_task(client.open(self._login.server, **self._options()))
         try:
@@ -116,7 +116,7 @@ class NatsLink:
             raise client.last_error or TimeoutError()
         trying.result()
 
-    async def _use(self, client: LineClient) -> None:
+    async def _use(self, client: NatsClient) -> None:
         """Returns when the connection has ended."""
         acknowledger = Acknowledger(client)
         self.client, self._acknowledger, self.since_s = client, acknowledger, time.monotonic()

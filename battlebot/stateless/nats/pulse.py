@@ -1,4 +1,4 @@
-"""Measures whether NATS answers, with messages of this process to itself. The connection is in `line`."""
+"""Measures whether NATS answers, with messages of this process to itself. `line` sends and hears these."""
 
 from __future__ import annotations
 

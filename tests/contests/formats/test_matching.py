@@ -26,7 +26,7 @@ def all_pairings(entrants: tuple[int, ...]) -> Iterator[Pairs]:
 
 def cost(entrants: tuple[Entrant, ...], often: dict[tuple[int, int], int], pairs: Pairs) -> tuple[int, ...]:
     """The costs of a pairing in their order, as docs/contests.md has them."""
-    resting = set(range(len(entrants))) - {entrant for pair in pairs for entrant in pair}
+    sitting_out = set(range(len(entrants))) - {entrant for pair in pairs for entrant in pair}
     scores = sorted({entrant.score for entrant in entrants})
     balances = []
     for one, other in pairs:
@@ -34,10 +34,10 @@ def cost(entrants: tuple[Entrant, ...], often: dict[tuple[int, int], int], pairs
         balances += [low + 1, high - 1]
     return (
         -len(pairs),
-        sum(entrants[entrant].sat_out for entrant in resting),
+        sum(entrants[entrant].sat_out for entrant in sitting_out),
         sum(often.get(pair, 0) for pair in pairs),
         sum(max(0, abs(balance) - 2) for balance in balances),
-        sum(scores.index(entrants[entrant].score) for entrant in resting),
+        sum(scores.index(entrants[entrant].score) for entrant in sitting_out),
         sum((scores.index(entrants[one].score) - scores.index(entrants[other].score)) ** 2 for one, other in pairs),
     )
 
@@ -89,7 +89,7 @@ def test_no_pairing_costs_more_than_its_units_allow(seed: int) -> None:
     best_first = sorted(range(size), key=ranks.place.__getitem__)
     paired = dice.choice([0, size // 2])
     costs = [ranks.meeting(best_first[i], best_first[-1 - i], times) for i in range(paired)]
-    costs += [ranks.resting(i) for i in best_first[paired : size - paired]]
+    costs += [ranks.sitting_out(i) for i in best_first[paired : size - paired]]
     assert all(sum(each) <= most for *each, most in zip(*costs, ranks.dearest(times), strict=True))
 
 

@@ -8,9 +8,9 @@ from battlebot.contests.formats.contract import Format
 from battlebot.errors import FormatMissing
 
 
-def kind_of(contest: Contest) -> Format:
+def format_of(contest: Contest) -> Format:
     """The contest's format. Raises FormatMissing."""
-    if not has_kind(contest):
+    if not has_format(contest):
         raise FormatMissing(
             f"The format {contest.format!r} of the contest {contest.name!r} is not installed on this server.",
             format=contest.format,
@@ -18,6 +18,6 @@ def kind_of(contest: Contest) -> Format:
     return format_named(contest.format)
 
 
-def has_kind(contest: Contest) -> bool:
+def has_format(contest: Contest) -> bool:
     """Whether the contest's format is installed."""
     return contest.format in format_names()
