@@ -154,6 +154,7 @@ def test_who_comes_back_while_redis_hangs_has_come_back_in_time(
     frail: Frail, web: Web, meet: Switchboard, on_turn: bool
 ) -> None:
     """Its time to come back passes while the server cannot let it in: it sits down all the same, and plays on."""
+    began_s = time.monotonic()
     mover, other = meet.sit()
     leaver, stayer = (mover, other) if on_turn else (other, mover)
     with frail.paused("valkey"):
@@ -161,6 +162,8 @@ def test_who_comes_back_while_redis_hangs_has_come_back_in_time(
         back = Peer(web.address)
         meet.peers.append(back)
         back.log_in(leaver.auth)
+        # its own time, which may be long on a busy machine
+        own_ms = (time.monotonic() - began_s) * 1000 if on_turn else 0.0
         if not on_turn:
             stayer.send({"n": 0.5})
         hold(STANDS_S + 0.5)
@@ -170,7 +173,7 @@ def test_who_comes_back_while_redis_hangs_has_come_back_in_time(
         assert stayer.update()["turn"]["valid"] is True
         while update["match"]["version"] < 1:
             update = back.update()
-    assert update["match"]["remainingMs"] > LIMIT_MS / 2
+    assert update["match"]["remainingMs"] > LIMIT_MS / 2 - own_ms
     assert play_out(back, stayer, turns=0)["reason"] == "complete"
     wait_for(lambda: ready(web), "a ready server")
 
