@@ -151,8 +151,11 @@ class Lookout(Protocol):
         Raises Refused if there are too many bots to show them all, and for a bot that is not in the contest.
         """
 
+    def has_rounds(self, contest: Contest) -> bool:
+        """Returns False for an open contest, and for battles, which do not wait for one another."""
+
     def rounds(self, contest: Contest) -> list[dict[str, Any]]:
-        """Returns the rounds alone; none for an open contest, nor for battles, which do not wait for one another."""
+        """Returns the rounds alone, if it has any."""
 
     def why(self, contest: Contest, bot: str) -> dict[str, Any]:
         """Returns why the bot is not playing now: `{"bot", "code", "sentence", "match", "since", "left"}`."""

@@ -74,6 +74,7 @@ def contest_snapshot(game: str, name: str) -> Snapshot:
     head, names = contest_head(contest), [row["bot_id"] for row in rows]
     fits = len(rows) <= LARGEST
     table = crosstable(names, results(contest, names)) if len(rows) >= 2 and fits else None
+    has_rounds = context.lookout.has_rounds(contest)
     rounds = context.lookout.rounds(contest) if fits else []
     sections = {
         "title": section("title", contest=head),
@@ -84,7 +85,7 @@ def contest_snapshot(game: str, name: str) -> Snapshot:
         "crosstable": section(
             "crosstable", rows=rows, table=table, largest=LARGEST, meetings=head["meetings"], together=head["together"]
         ),
-        "rounds": section("rounds", rounds=rounds, game=game, contest=head, fits=fits),
+        "all-rounds": section("rounds", rounds=rounds, game=game, has_rounds=has_rounds, fits=fits),
         "live": live_section(live, with_contest=False),
         "recent": contest_matches(game, name, RECENT),
     }

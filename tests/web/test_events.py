@@ -74,7 +74,7 @@ def test_a_stream_begins_with_the_state_and_goes_on_with_what_changes(home: Hous
         data = open_stream.data()
         assert [(row["bot_id"], row["rank"], row["score"]) for row in data["bots"]] == [("b", 1, 3), ("a", 2, 0)]
         assert data["progress"] == {"played": 1, "planned": 5}
-        sections = {"title", "progress", "standings", "crosstable", "rounds", "live", "recent"}
+        sections = {"title", "progress", "standings", "crosstable", "all-rounds", "live", "recent"}
         assert set(data["sections"]) == sections
         assert "0\N{EN DASH}0\N{EN DASH}1" in data["sections"]["crosstable"]
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from browsing import complaints_of, in_a_browser
+from cluster import wait_for
 from msgspec.structs import replace
 from playwright.sync_api import Browser, Page, expect
 from webhouse import House
@@ -83,8 +84,8 @@ def test_a_round_that_a_viewer_has_opened_or_closed_stays_so(home: House, page: 
     page.goto(f"{address}/web/{GAME}/contests/cup")
     expect(page.locator("#live-status")).to_have_text("live")
     assert _opened(page) == {"Round 3": True, "Round 2": True, "Round 1": False}
-    page.locator("#rounds summary", has_text="Round 3").click()
-    page.locator("#rounds summary", has_text="Round 1").press("Enter")
+    page.locator("#all-rounds summary", has_text="Round 3").click()
+    page.locator("#all-rounds summary", has_text="Round 1").press("Enter")
     _played(home, second, 2)
     announce(home, "cup")
     expect(page.locator("progress")).to_have_attribute("value", "2")
@@ -93,7 +94,7 @@ def test_a_round_that_a_viewer_has_opened_or_closed_stays_so(home: House, page: 
 
 def _opened(page: Page) -> dict[str, bool]:
     """Which rounds are open."""
-    rounds = page.locator("#rounds details").evaluate_all("all => all.map((one) => [one.innerText, one.open])")
+    rounds = page.locator("#all-rounds details").evaluate_all("all => all.map((one) => [one.innerText, one.open])")
     return {text[:7]: is_open for text, is_open in rounds}
 
 
@@ -255,9 +256,11 @@ def test_pages_that_nobody_sees_leave_the_browsers_connections_to_others(
     try:
         for _ in range(6):
             tab = tabs.new_page()
+            tab.clock.install()
             tab.goto(f"{address}{AUTUMN}")
             expect(tab.locator("#live-status")).to_have_text("live")
             tab.evaluate(SEEN, False)
+            tab.clock.run_for(5000)
         home.play("a", "b", "b", "autumn")
         announce(home)
         tabs.new_page().goto(f"{address}{AUTUMN}", timeout=20_000)
@@ -266,6 +269,57 @@ def test_pages_that_nobody_sees_leave_the_browsers_connections_to_others(
         expect(tab.locator("progress")).to_have_attribute("value", "1", timeout=20_000)
     finally:
         tabs.close()
+
+
+# tries are counted, and do not come
+COUNTED = """
+window.tries = new Set();
+const set = window.setTimeout, clear = window.clearTimeout;
+let last = 0;
+window.setTimeout = (call, ms) => {
+  if (call.name !== "again") return set(call, ms);
+  tries.add(--last);
+  return last;
+};
+window.clearTimeout = (id) => tries.delete(id) || clear(id);
+"""
+
+
+def test_a_page_that_is_seen_again_and_again_asks_no_more_often_for_a_stream_that_is_refused(
+    home: House, page: Page, address: str
+) -> None:
+    """A server that has no place for it has none for many tries."""
+    home.contest(bots=("a", "b"))
+    refused: list[str] = []
+    page.add_init_script(COUNTED)
+    page.route("**/events*", lambda route: (refused.append(route.request.url), route.fulfill(status=503))[1])
+
+    def tries_after(times: int) -> int:
+        # asked first: while the page is asked, its requests are answered
+        return wait_for(lambda: page.evaluate("tries.size") * (len(refused) == times), f"try {times}")
+
+    page.goto(f"{address}{AUTUMN}")
+    for seen in range(1, 5):
+        assert tries_after(seen) == 1
+        page.evaluate(SEEN, False)
+        page.evaluate(SEEN, True)
+    assert tries_after(5) == 1
+
+
+def test_a_page_that_is_not_seen_for_a_moment_keeps_its_stream(home: House, page: Page, address: str) -> None:
+    """Its place would be free only when the server writes to it the next time."""
+    home.contest(bots=("a", "b"))
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if "/events" in request.url else None)
+    page.clock.install()
+    page.goto(f"{address}{AUTUMN}")
+    expect(page.locator("#live-status")).to_have_text("live")
+    for passed_ms in (1000, 10_000):
+        page.evaluate(SEEN, False)
+        page.clock.run_for(passed_ms)
+        page.evaluate(SEEN, True)
+    expect(page.locator("#live-status")).to_have_text("live")
+    assert len(asked) == 2
 
 
 SEEN = """

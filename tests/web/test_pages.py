@@ -9,12 +9,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from cup import cup
 from flask.testing import FlaskClient
 from records import reserve
 from webhouse import REGISTRY, House, finished, house
 
 from battlebot.api.context import CONTEXT_KEY
 from battlebot.config import Settings
+from battlebot.contests import formats
+from battlebot.contests.formats.open import Open
 from battlebot.rules.module import game_from_module
 from battlebot.storage.meetings import Meeting
 from battlebot.web import snapshots
@@ -388,6 +391,19 @@ def test_a_contest_in_rounds_shows_them(home: House) -> None:
     assert "Absent" in page.texts
     assert page.values("progress", "max") == ["3"]
     assert page.values("progress", "value") == ["2"]
+
+
+def test_a_format_of_ones_own_that_plans_no_meetings_has_no_rounds(
+    home: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever its name: none would ever begin."""
+
+    class Club(Open):
+        NAME = "club"
+
+    monkeypatch.setattr(formats, "_formats", lambda: {"club": Club(), "open": Open()})
+    home.storage.contests.create(cup(game="noughtsandcrosses", format="club"))
+    assert "Rounds" not in page_at(home.client, f"{WEB}/contests/cup").text
 
 
 def test_tie_breaks_are_shown_where_somebody_is_level(home: House) -> None:

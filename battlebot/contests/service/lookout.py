@@ -104,10 +104,14 @@ class Lookout:
         may_meet = _may_meet(contest, situation)
         return {"pairs": by_pairs(situation, rows, due, may_meet, bot), "rounds": by_rounds(rows, due)}
 
-    def rounds(self, contest: Contest) -> list[dict[str, Any]]:
-        """Only the rounds; none for an open contest, nor if all meet together: battles do not wait for one another."""
+    def has_rounds(self, contest: Contest) -> bool:
+        """Not if its format plans no meetings, nor if all meet together: battles do not wait for one another."""
         form = format_of(contest)
-        if not form.CLOSED or form.TOGETHER:
+        return form.CLOSED and not form.TOGETHER
+
+    def rounds(self, contest: Contest) -> list[dict[str, Any]]:
+        """Only the rounds, if it has any."""
+        if not self.has_rounds(contest):
             return []
         situation, rows = self._situation(contest)
         return by_rounds(rows, self._due(contest, situation))

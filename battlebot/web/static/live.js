@@ -7,6 +7,8 @@ const LONGEST_PAUSE_MS = 30000;
 // the server sends something every 15 s; of a connection that ended while the computer slept, nobody tells the browser
 const SILENT_MS = 40000;
 const LOOK_MS = 5000;
+// who looks at another tab for a moment has not left: each new stream takes a place at the server
+const HIDDEN_MS = 3000;
 
 // for scripts that draw the page's content: the last message; each message also fires the document's event `match`
 export const latest = { data: null };
@@ -17,6 +19,8 @@ const shown = new Map();
 let pauseMs = FIRST_PAUSE_MS;
 let heardMs = 0;
 let source;
+let retry;
+let leaving;
 let isOver = false;
 
 function say(text, state) {
@@ -38,6 +42,7 @@ function show(sections) {
 }
 
 function listen() {
+  clearTimeout(retry);
   heardMs = Date.now();
   source = new EventSource(`${address}?alive=1`);
   const on = (name, handle) =>
@@ -62,7 +67,7 @@ function listen() {
     lost();
     // the browser reconnects by itself unless the response was an error
     if (source.readyState !== EventSource.CLOSED) return;
-    setTimeout(again, pauseMs);
+    retry = setTimeout(again, pauseMs);
     pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
   };
 }
@@ -92,8 +97,12 @@ function isWanted() {
 
 // a browser has six connections to a server: tabs that nobody sees must leave some to the others
 function turn() {
-  if (document.hidden) source?.close();
-  else if (isWanted()) listen();
+  clearTimeout(leaving);
+  if (document.hidden) leaving = setTimeout(() => source?.close(), HIDDEN_MS);
+  else if (isWanted()) {
+    if (source) say("waiting for the server", "off");
+    listen();
+  }
 }
 
 function check() {

@@ -202,24 +202,24 @@ class Watched(Playing):
             met = times_met(now)
             active = [bot for bot in now.entrants if bot not in now.withdrawn]
             again = sum(met[pair_of(one.first, one.second)] for one in due)
-            rested = frozenset(FORM.byes(now))
+            sat_out = frozenset(FORM.byes(now))
             out = set(active) - {bot for one in due for bot in (one.first, one.second)}
-            assert (-len(due), len(out & rested), again) == fewest(tuple(active), met, now.meetings, rested)
+            assert (-len(due), len(out & sat_out), again) == fewest(tuple(active), met, now.meetings, sat_out)
 
 
 def fewest(
-    bots: tuple[str, ...], met: Counter[tuple[str, str]], cap: int, rested: frozenset[str]
+    bots: tuple[str, ...], met: Counter[tuple[str, str]], cap: int, sat_out: frozenset[str]
 ) -> tuple[int, int, int]:
     """Of all pairings: most pairs (negative), then fewest that sit out again, then fewest rematches."""
     if not bots:
         return 0, 0, 0
     one, others = bots[0], bots[1:]
-    pairs, out, again = fewest(others, met, cap, rested)
-    best = (pairs, out + (one in rested), again)
+    pairs, out, again = fewest(others, met, cap, sat_out)
+    best = (pairs, out + (one in sat_out), again)
     for other in others:
         times = met[pair_of(one, other)]
         if times < cap:
-            pairs, out, again = fewest(tuple(bot for bot in others if bot != other), met, cap, rested)
+            pairs, out, again = fewest(tuple(bot for bot in others if bot != other), met, cap, sat_out)
             best = min(best, (pairs - 1, out, again + times))
     return best
 
