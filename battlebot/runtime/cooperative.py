@@ -37,6 +37,16 @@ _last = threading.Event()
 _last.set()
 
 
+class Unhurried(tuple[Item, ...]):
+    """A tuple of many items: whoever goes through it does so as `cooperatively` does."""
+
+    __slots__ = ()
+
+    def __iter__(self) -> Iterator[Item]:
+        """Yields the items."""
+        return cooperatively(super().__iter__())
+
+
 def cooperatively(items: Iterable[Item]) -> Iterator[Item]:
     """Yields the items; whenever making and using them has taken `MOST_S`, all other greenlets run that are ready."""
     since_s = time.monotonic()
