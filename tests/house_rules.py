@@ -89,6 +89,7 @@ LAYERS = {
     "battlebot.contests": layer(
         "contests are pure but for their service: neither arena nor storage",
         "contests",
+        "runtime.cooperative",
         "errors",
         theirs=(),
         never=PURE,
@@ -98,7 +99,7 @@ LAYERS = {
     ),
     "battlebot.contests.formats": layer(
         "a format is pure: it is handed the record and answers pairings, and the ranking from counts",
-        *("contests.formats", "contests.standings", "errors"),
+        *("contests.formats", "contests.standings", "runtime.aside", "runtime.cooperative", "errors"),
         theirs=("rustworkx",),
         never=PURE - MODULES,
     ),

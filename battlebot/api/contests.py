@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from flask import url_for
+from flask import current_app, url_for
 
+from battlebot.api.concurrency import streamed
 from battlebot.api.contestanswers import AuditEntry, Contests, ContestWithProgress, Crosstable, Meetings, Why
 from battlebot.api.contestschemas import AboutBot, Best, ContestList, OfBot
 from battlebot.api.context import check_game, current_context
+from battlebot.api.longmatches import Dumps, joined
 from battlebot.api.parsing import Described
 from battlebot.api.schemas import LINK, ErrorBody, link
 from battlebot.contests.cap import cap_of
 from battlebot.contests.contest import Contest
 from battlebot.contests.installed import format_of, has_format
 from battlebot.errors import BadMessage, UnknownContest
+from battlebot.runtime.cooperative import cooperatively
 
+AT_ONCE = 50  # pairs, or rounds, made into JSON at a time
 CONTESTS = "/games/<game>/contests"
 CONTEST = f"{CONTESTS}/<name>"
 
@@ -75,13 +79,27 @@ def show_audit(game: str, name: str) -> list[dict[str, Any]]:
 @contests.response(200, Meetings)
 @contests.alt_response(404, schema=ErrorBody)
 @contests.alt_response(409, schema=ErrorBody)
-def show_meetings(asked: dict[str, Any], game: str, name: str) -> dict[str, Any]:
+def show_meetings(asked: dict[str, Any], game: str, name: str) -> Any:
     """Who has met whom how often, who moved first, and what is left
 
     In a contest of more than 200 bots, one bot's meetings at a time.
     """
     contest = stored_contest(game, name)
-    return current_context().lookout.meetings(contest, asked["bot"])
+    found = current_context().lookout.meetings(contest, asked["bot"])
+    if len(found["pairs"]) <= AT_ONCE:
+        return found
+    # of 200 bots it is 25 MB, of which a node that others play on makes a little at a time
+    return streamed(_lists(found, current_app.json.dumps), "application/json")
+
+
+def _lists(found: dict[str, list[Any]], dumps: Dumps) -> Iterator[bytes]:
+    """The JSON of an object of lists."""
+    for number, (name, rows) in enumerate(found.items()):
+        yield f'{"," if number else "{"}"{name}":['.encode()
+        parts = (rows[at : at + AT_ONCE] for at in range(0, len(rows), AT_ONCE))
+        yield from joined(cooperatively(parts), dumps)
+        yield b"]"
+    yield b"}"
 
 
 @contests.get(f"{CONTEST}/why")

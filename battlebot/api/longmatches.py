@@ -18,18 +18,19 @@ def json_line(match: Mapping[str, Any], entries: Callable[[str], Iterator[list[A
         return
     head = {name: value for name, value in match.items() if name != "match"}
     yield f'{dumps(head)[:-1]},"turns":['.encode()
-    yield from _joined(entries("turns"), dumps)
+    yield from joined(entries("turns"), dumps)
     yield f'],"match":{dumps(match["match"])[:-1]}'.encode()
     for name in PER_TURN:
         values = entries(name)
         # matches of earlier versions do not have all of them
         if (first := next(values, None)) is not None:
             yield f',"{name}":['.encode()
-            yield from _joined(chain([first], values), dumps)
+            yield from joined(chain([first], values), dumps)
             yield b"]"
     yield b"}}\n"
 
 
-def _joined(parts: Iterator[list[Any]], dumps: Dumps) -> Iterator[bytes]:
+def joined(parts: Iterator[list[Any]], dumps: Dumps) -> Iterator[bytes]:
+    """The JSON of what a list holds, part by part, without the list's brackets."""
     for number, part in enumerate(parts):
         yield f"{',' if number else ''}{dumps(part)[1:-1]}".encode()

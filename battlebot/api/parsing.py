@@ -16,6 +16,7 @@ from webargs.flaskparser import FlaskParser
 
 from battlebot.api.context import current_context
 from battlebot.errors import BadMessage
+from battlebot.runtime.cooperative import in_turn_if_large
 from battlebot.wire.jsontext import decode_object
 
 OF_ANY_REQUEST = (414, 431)
@@ -88,6 +89,7 @@ def json_object(body: bytes) -> dict[str, Any]:
     A byte order mark before it is ignored, as the original server did (RFC 8259, 8.1).
     """
     body = body.removeprefix(codecs.BOM_UTF8)
+    in_turn_if_large(body)
     try:
         value = decode_object(body, current_context().settings.max_nesting)
     except BadMessage as error:

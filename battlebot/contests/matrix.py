@@ -9,6 +9,7 @@ from typing import Any
 
 from battlebot.contests.formats.record import pair_of
 from battlebot.contests.formats.situation import Due, Situation
+from battlebot.runtime.cooperative import cooperatively
 
 
 def by_pairs(
@@ -24,20 +25,22 @@ def by_pairs(
     one of the two has withdrawn. `due`: whether the pair is due to meet now.
     """
     met: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    for row in rows:
+    for row in cooperatively(rows):
         met[pair_of(*row["bots"])].append(described(row))
-    wanted = {pair_of(one.first, one.second) for one in due}
+    wanted = {pair_of(one.first, one.second) for one in cooperatively(due)}
     known = dict.fromkeys([*situation.entrants, *(bot for pair in sorted(met) for bot in pair)])
     pairs = combinations(known, 2) if of is None else ((of, bot) for bot in known if bot != of)
-    return [_pair(two, met[pair_of(*two)], pair_of(*two) in wanted, situation, may_meet) for two in pairs]
+    return [
+        _pair(two, met[pair_of(*two)], pair_of(*two) in wanted, situation, may_meet) for two in cooperatively(pairs)
+    ]
 
 
 def by_rounds(rows: Iterable[Mapping[str, Any]], due: Iterable[Due]) -> list[dict[str, Any]]:
     """`[{"round", "over", "meetings"}]`, in order; due meetings have state `due`. Empty in formats without rounds."""
     rounds: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    for row in rows:
+    for row in cooperatively(rows):
         rounds[row.get("round", 0)].append({"bots": list(row["bots"]), **described(row)})
-    for one in due:
+    for one in cooperatively(due):
         meeting = {"match": None, "n": one.n, "round": one.round, "first": one.first, "state": "due", "victor": None}
         rounds[one.round].append({"bots": list(one.bots), **meeting})
     return [
@@ -46,7 +49,7 @@ def by_rounds(rows: Iterable[Mapping[str, Any]], due: Iterable[Due]) -> list[dic
             "over": all(meeting["state"] in ("played", "absent") for meeting in rounds[number]),
             "meetings": rounds[number],
         }
-        for number in sorted(rounds)
+        for number in cooperatively(sorted(rounds))
         if number
     ]
 

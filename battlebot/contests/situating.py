@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from battlebot.contests.cap import cap_of
 from battlebot.contests.contest import Contest
 from battlebot.contests.formats.situation import Due, Met, Situation
 from battlebot.contests.installed import format_of
+from battlebot.runtime.cooperative import Unhurried, cooperatively
 
 
 def situation_of(
     contest: Contest,
-    meetings: Sequence[Mapping[str, Any]],
+    meetings: Iterable[Mapping[str, Any]],
     came: Sequence[str],
     voids: Sequence[Mapping[str, Any]] = (),
     settled: int = 0,
@@ -22,7 +23,8 @@ def situation_of(
 
     `voids`: the meetings that were taken back, if it matters who moves first when they are played again.
     """
-    entrants = tuple(contest.bots(came))
+    # a node that others play on looks at contests of ten thousand bots, or a hundred thousand meetings, too
+    entrants = Unhurried(contest.bots(came))
     count = cap_of(contest)
     points = contest.points
     return Situation(
@@ -30,9 +32,9 @@ def situation_of(
         withdrawn=frozenset(contest.withdrawn),
         meetings=count,
         config=format_of(contest).checked_config(contest.config, entrants, count),
-        met=tuple(met_of(row) for row in meetings),
+        met=Unhurried(met_of(row) for row in cooperatively(meetings)),
         points=(points["win"], points["draw"], points["loss"]),
-        void=tuple(_due_again(row) for row in voids),
+        void=Unhurried(_due_again(row) for row in cooperatively(voids)),
         settled=settled,
     )
 

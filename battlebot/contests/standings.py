@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NotRequired, TypedDict
 
+from battlebot.runtime.cooperative import cooperatively
+
 EVERYBODY = 100  # with more bots, Sonneborn-Berger is computed only for bots that are level with another
 HEAD_TO_HEADS = 10  # times it is asked again: else thousands of bots, of whom each beat the next, would part two by two
 
@@ -61,15 +63,16 @@ def ranking(
     """
     kept = {row["bot_id"]: row for row in rows}
     table = {
-        bot: _row(bot, kept.get(bot, {}), byes.get(bot, 0), points) for bot in dict.fromkeys([*entrants, *kept, *byes])
+        bot: _row(bot, kept.get(bot, {}), byes.get(bot, 0), points)
+        for bot in cooperatively(dict.fromkeys([*entrants, *kept, *byes]))
     }
     groups = [list(level) for _, level in groupby(sorted(table.values(), key=_merit), key=_merit)]
     compared = [row for level in groups if len(table) <= EVERYBODY or len(level) > 1 for row in level]
     asked = [row["bot_id"] for row in compared if row["played"]]
     between: dict[str, dict[str, Mapping[str, Any]]] = defaultdict(dict)
-    for pair in pairs(asked) if asked else ():
+    for pair in cooperatively(pairs(asked) if asked else ()):
         between[pair["bot_id"]][pair["opponent"]] = pair
-    for row in compared:
+    for row in cooperatively(compared):
         row["tieBreaks"]["sonnebornBerger"] = _sonneborn_berger(between[row["bot_id"]], table)
     return _ranked(table, groups, between, points)
 
@@ -78,12 +81,12 @@ def ranking_by(merit: Callable[[Row], Any], entrants: Iterable[str], rows: Itera
     """Like `ranking`, with `scored`, ordered by `merit` alone, greatest first; `score` is the number of wins."""
     kept = {row["bot_id"]: row for row in rows}
     table: list[Row] = []
-    for bot in dict.fromkeys([*entrants, *kept]):
+    for bot in cooperatively(dict.fromkeys([*entrants, *kept])):
         counts = kept.get(bot, {})
         table.append({**_row(bot, counts, 0, (1, 0, 0)), "scored": int(counts.get("scored", 0))})
     table.sort(key=lambda row: row["bot_id"])
     table.sort(key=merit, reverse=True)
-    for index, row in enumerate(table):
+    for index, row in enumerate(cooperatively(table)):
         before = table[index - 1] if index else None
         row["rank"] = before["rank"] if before is not None and merit(before) == merit(row) else index + 1
     return table
@@ -127,10 +130,10 @@ def _ranked(
     points: tuple[int, int, int],
 ) -> list[Row]:
     ordered: list[Row] = []
-    for group in groups:
+    for group in cooperatively(groups):
         group.sort(key=_berger)
         for _, level in groupby(group, key=_berger):
-            for shared in _parted([row["bot_id"] for row in level], table, between, points):
+            for shared in cooperatively(_parted([row["bot_id"] for row in level], table, between, points)):
                 rank = len(ordered) + 1
                 for bot in sorted(shared):
                     table[bot]["rank"] = rank
@@ -153,7 +156,7 @@ def _parted(
     if len(level) < 2 or not times:
         return [level]
     bots, scores = set(level), dict.fromkeys(level, 0)
-    for bot in level:
+    for bot in cooperatively(level):
         # iterates over the smaller one: few have met, or few are level
         met = between.get(bot, {})
         for other in bots & met.keys():
@@ -163,5 +166,8 @@ def _parted(
         table[bot]["tieBreaks"]["headToHead"].append(scores[bot])
     if len(set(scores.values())) == 1:
         return [level]
-    groups = [[bot for bot in level if scores[bot] == score] for score in sorted(set(scores.values()), reverse=True)]
-    return [group for part in groups for group in _parted(part, table, between, points, times - 1)]
+    groups: dict[int, list[str]] = defaultdict(list)
+    for bot in level:
+        groups[scores[bot]].append(bot)
+    parts = cooperatively(groups[score] for score in sorted(groups, reverse=True))
+    return [group for part in parts for group in _parted(part, table, between, points, times - 1)]

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from battlebot.contests.formats.contract import Format
 from battlebot.contests.formats.situation import Due, Met, Situation
+from battlebot.runtime.cooperative import Unhurried
 
 MOST_NAMED = 3
 MOST_STEPS = 50  # of look-ahead; a format with nothing for a bot by then has nothing for it soon
@@ -120,7 +121,7 @@ def comes_later(form: Format, situation: Situation, bot: str) -> bool:
         return known
     met = tuple(replace(one, state="played", victor=one.first) if one.state == "open" else one for one in situation.met)
     for _ in range(MOST_STEPS):
-        situation = replace(situation, met=met)
+        situation = replace(situation, met=Unhurried(met))
         due = form.due(situation)
         if any(bot in meeting.bots for meeting in due):
             return True

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 Item = TypeVar("Item")
 
+LARGE = 2048  # characters or bytes of a message: longer than any login, and than the turns of most games
 MOST_S = 0.005  # without a switch to other greenlets, unless one item takes longer
 # not 0: gevent looks at sockets and clocks only after 50 sleeps of that kind
 YIELD_S = 1e-4
@@ -35,6 +36,22 @@ def in_turn() -> None:
 
 _last = threading.Event()
 _last.set()
+
+
+def in_turn_if_large(text: str | bytes) -> None:
+    """Call before a message from outside is decoded: hundreds of large ones at one moment are taken one by one."""
+    if len(text) > LARGE:
+        in_turn()
+
+
+class Unhurried(tuple[Item, ...]):
+    """A tuple of many items: whoever goes through it does so as `cooperatively` does."""
+
+    __slots__ = ()
+
+    def __iter__(self) -> Iterator[Item]:
+        """Yields the items."""
+        return cooperatively(super().__iter__())
 
 
 def cooperatively(items: Iterable[Item]) -> Iterator[Item]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from heapq import merge
 from itertools import combinations
 from typing import Any
 
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
+from battlebot.runtime.cooperative import cooperatively
+from battlebot.storage.batches import in_batches
 from battlebot.storage.mongo import mongo_errors
 from battlebot.storage.voids import SERVER, VoidCause, Voids
 
@@ -18,6 +21,7 @@ EVERYBODY = "*"  # instead of a pair if all meet together: there is one n-th bat
 FEW = 32  # up to this many bots, meetings are looked up bot by bot, or pair by pair
 OF_A_BOT = [("game", 1), ("contest", 1), ("bots", 1), ("at", 1), ("_id", 1)]  # the index for that
 OF_A_PAIR = [("game", 1), ("contest", 1), ("pair", 1), ("n", 1)]
+AT_ONCE = 1000  # documents per batch
 TOLD = ("n", "round", "bots", "state", "victor", "counts")
 LATELY = dict.fromkeys((*TOLD, "at"), 1)
 
@@ -161,7 +165,11 @@ class Meetings:
         """All meetings of a contest, oldest first, without those that were taken back. Raises Unavailable."""
         with mongo_errors():
             found = self._meetings.find({"game": game, "contest": contest}, {"game": 0, "contest": 0})
-            return sorted(found, key=in_time)
+            rows = list(in_batches(found, AT_ONCE))
+        # sorted here, as MongoDB would begin to answer only after seconds, and part by part, for the sake of whoever
+        # shares the process: there may be a hundred thousand
+        parts = (sorted(rows[at : at + AT_ONCE], key=in_time) for at in range(0, len(rows), AT_ONCE))
+        return list(cooperatively(merge(*cooperatively(parts), key=in_time)))
 
     def over_count(self, game: str, contest: str) -> int:
         """How many meetings of a contest are over. Raises Unavailable."""

@@ -31,7 +31,7 @@ class Standings:
         """The rows, unordered, without `_id`; ranking them is the contests' work. Raises Unavailable."""
         with mongo_errors():
             rows = self._standings.find({"game": game, "contest": contest}, {"_id": 0, "game": 0, "contest": 0})
-            return [{**dict.fromkeys(COUNTS, 0), **row} for row in rows]
+            return [{**dict.fromkeys(COUNTS, 0), **row} for row in in_batches(rows, AT_ONCE)]
 
     def pairs(self, game: str, contest: str, bots: Sequence[str] | None = None) -> list[dict[str, Any]]:
         """`[{bot_id, opponent, wins, draws, losses}]` of a contest, only of `bots` if given. Raises Unavailable."""

@@ -17,6 +17,7 @@ from battlebot.arena.node.service import Arena
 from battlebot.arena.places import Traits
 from battlebot.config import Settings
 from battlebot.errors import BadMessage, LoginFailed, Refused, TooMany, Unavailable, UnknownGame
+from battlebot.runtime.cooperative import in_turn_if_large
 from battlebot.runtime.lag import Lag
 from battlebot.transports.connection import Connection, Frame, Gone
 from battlebot.transports.limits import Places, Rate
@@ -190,6 +191,7 @@ class Pump:
             raise LoginFailed("No login came in time.")
         if frame.text is None:
             raise BadMessage("A login is a text frame of JSON.")
+        in_turn_if_large(frame.text)
         knock = Knock(Login.decode(frame.text, self._settings.max_nesting), address, salt)
         with self._stays.looking_up(knock, frame.received_s):
             return knock, self._directory.check(knock.login, salt)
@@ -207,6 +209,7 @@ class Pump:
     def _turn(self, player: Player, frame: Frame) -> None:
         turn, refusal = None, "A turn is a text frame."
         if frame.text is not None:
+            in_turn_if_large(frame.text)
             try:
                 turn = decode_object(frame.text, self._settings.max_nesting)
             except BadMessage as error:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 import pytest
 from records import reserve
 from webhouse import CONTESTS, House
 
+from battlebot.api.longmatches import joined
 from battlebot.arena.places import ticket_of
 from battlebot.contests.service import lookout
 from battlebot.matchmaking.missing import Chance, Missing
@@ -15,6 +18,7 @@ from battlebot.redisio import keys
 from battlebot.storage.meetings import Meeting
 
 GAME = "noughtsandcrosses"
+VIEWS = import_module("battlebot.api.contests")  # the package has a blueprint of that name
 
 
 def closed(home: House, *bots: str, **fields: Any) -> None:
@@ -334,3 +338,27 @@ def test_of_what_is_not_there_404(home: House, path: str) -> None:
     """Of an unknown contest, and of an unknown game."""
     assert home.client.get(f"{CONTESTS}/none{path}").json["code"] == "unknown-contest"
     assert home.client.get(f"/games/chess/contests/none{path}").json["code"] == "unknown-game"
+
+
+def test_the_meetings_of_many_bots_are_made_into_json_part_by_part(
+    home: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two hundred bots they are 25 MB. The answer is the same."""
+    closed(home, "a", "b", "c", "d")
+    home.play("a", "b", "a", "cup", n=1)
+    whole = home.client.get(f"{CONTESTS}/cup/meetings").json
+    parts = list[int]()
+    monkeypatch.setattr(VIEWS, "AT_ONCE", 2)
+    monkeypatch.setattr(VIEWS, "joined", lambda rows, dumps: joined(counted(rows, parts), dumps))
+    answer = home.client.get(f"{CONTESTS}/cup/meetings")
+    assert answer.json == whole
+    assert answer.mimetype == "application/json"
+    assert max(parts) == 2
+    assert sum(parts) == len(whole["pairs"]) + len(whole["rounds"])
+
+
+def counted(rows: Iterator[list[Any]], parts: list[int]) -> Iterator[list[Any]]:
+    """The same, with the length of each noted."""
+    for part in rows:
+        parts.append(len(part))
+        yield part

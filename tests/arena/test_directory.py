@@ -12,6 +12,7 @@ import pytest
 import redis
 from cluster import wait_for
 
+from battlebot.arena.names import directory as directory_module
 from battlebot.arena.names import lookalikes
 from battlebot.arena.names.copies import Copies
 from battlebot.arena.names.directory import Directory
@@ -132,3 +133,18 @@ def test_a_bot_may_not_look_like_any_form_of_a_players_name(node: Callable[..., 
         with pytest.raises(NameTaken):
             directory.register(GAME, name, "me")
     directory.register(GAME, "ACE", "me")
+
+
+def test_names_in_use_are_gone_through_once_for_all_who_were_given_them(
+    node: Callable[..., Directory], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two hundred may register at one moment, and each would begin with a bit of its own."""
+    marked = list[str]()
+    monkeypatch.setattr(directory_module, "marks", lambda name: marked.append(name) or lookalikes.marks(name))
+    names = frozenset({"ada", "eve"})
+    directory = node(used=names)
+    for number in range(3):
+        directory.register(GAME, f"new{number}", "me")
+    assert sorted(marked) == sorted(names)
+    with pytest.raises(NameTaken):
+        directory.register(GAME, "eve", "me")

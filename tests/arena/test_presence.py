@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import orjson
 import pytest
 import redis
+from cluster import LIMIT_S, wait_for
 
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.names.presence import Holder, Presence
@@ -61,3 +64,27 @@ def test_those_who_are_online_are_looked_at_bit_by_bit(client: redis.Redis, monk
     assert len(presence.online(TIMEOUT_S)) == len(pauses) == 10
     presence.drop_dead()
     assert len(pauses) == 20
+
+
+def test_who_registers_at_the_same_moment_shares_one_look(client: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each look takes all names that are online; hundreds at once would take all connections to Redis for seconds."""
+    presence, looks = Presence(client), list[float]()
+    Heartbeats(client).send("n", time.time(), first=True)
+    presence.claim(Holder("ada", "n/1", 1, True))
+    look, begun, may_look = presence.online, threading.Event(), threading.Event()
+
+    def online(node_timeout_s: float) -> dict[str, Holder]:
+        looks.append(node_timeout_s)
+        begun.set()
+        assert may_look.wait(LIMIT_S)
+        return look(node_timeout_s)
+
+    monkeypatch.setattr(presence, "online", online)
+    with ThreadPoolExecutor(20) as pool:
+        answers = [pool.submit(presence.used_names, TIMEOUT_S, "bob")]
+        assert begun.wait(LIMIT_S)
+        answers += [pool.submit(presence.used_names, TIMEOUT_S, "bob") for _ in range(19)]
+        wait_for(lambda: len(presence._used._waiting) == 19, "all others wait")
+        may_look.set()
+        assert [set(answer.result()) for answer in answers] == [{"ada"}] * 20
+    assert len(looks) == 2

@@ -54,3 +54,13 @@ def test_of_those_who_rest_one_goes_on_at_a_time(monkeypatch: pytest.MonkeyPatch
         may_go_on.release()
         worker.join(LIMIT_S)
         assert gone_on == list(range(number + 1))
+
+
+def test_large_messages_are_taken_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each takes milliseconds to be checked. A small one waits for none of them."""
+    taken = list[None]()
+    monkeypatch.setattr(module, "in_turn", lambda: taken.append(None))
+    module.in_turn_if_large("x" * module.LARGE)
+    assert not taken
+    module.in_turn_if_large(b"x" * (module.LARGE + 1))
+    assert len(taken) == 1

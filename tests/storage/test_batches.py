@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from itertools import count as count_from
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,6 +15,8 @@ from battlebot.storage import Storage
 from battlebot.storage.audit import AT_ONCE as ENTRIES_AT_ONCE
 from battlebot.storage.contests import AT_ONCE as CONTESTS_AT_ONCE
 from battlebot.storage.games import AT_ONCE
+from battlebot.storage.meetings import AT_ONCE as MEETINGS_AT_ONCE
+from battlebot.storage.standings import AT_ONCE as ROWS_AT_ONCE
 
 MATCHES = 4 * AT_ONCE
 
@@ -66,6 +69,26 @@ def test_contests_and_their_audit_pause_after_each_batch(storage: Storage, pause
     database["audit"].insert_many({**noted, **change, "revision": number} for number in range(2 * ENTRIES_AT_ONCE))
     assert len(storage.audit.of_contest("numberwang", "cup")) == 2 * ENTRIES_AT_ONCE
     assert len(pauses) == 6
+
+
+def test_meetings_and_standings_pause_after_each_batch_and_while_they_are_sorted(
+    storage: Storage, pauses: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two hundred bots there are a hundred thousand; they are in the order in which they were reserved."""
+    count = 2 * MEETINGS_AT_ONCE
+    rows = [{"_id": f"m{number:05}", "game": "g", "contest": "c", "pair": f"p{number}"} for number in range(count)]
+    at = datetime(2026, 11, 21, tzinfo=UTC)
+    storage.database["meetings"].insert_many({**row, "n": 1, "at": at} for row in reversed(rows))
+    clock = count_from(0, 2 * cooperative.MOST_S)
+    monkeypatch.setattr(cooperative.time, "monotonic", lambda: next(clock), raising=False)
+    assert [row["_id"] for row in storage.meetings.of_contest("g", "c")] == [row["_id"] for row in rows]
+    # each batch, each part that is sorted, and each meeting that is put in order
+    assert len(pauses) == 2 + 2 + count
+    pauses.clear()
+    bots = ({"game": "g", "contest": "c", "bot_id": f"b{number}"} for number in range(2 * ROWS_AT_ONCE))
+    storage.database["standings"].insert_many(bots)
+    assert len(storage.standings.of_contest("g", "c")) == 2 * ROWS_AT_ONCE
+    assert len(pauses) == 2
 
 
 def test_a_short_list_does_not_pause(played: Storage, pauses: list[float]) -> None:

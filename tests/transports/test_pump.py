@@ -7,12 +7,14 @@ from typing import Any
 
 import gevent
 import orjson
+import pytest
 from players import login_of, player_of
 
 from battlebot.arena.node.player import Player
 from battlebot.config import Settings
-from battlebot.errors import Unavailable
+from battlebot.errors import BadMessage, Unavailable
 from battlebot.runtime.lag import Lag
+from battlebot.transports import pump as pump_module
 from battlebot.transports.connection import Frame, Gone
 from battlebot.transports.pump import Pump
 
@@ -113,3 +115,14 @@ def test_a_connection_that_is_broken_while_its_login_is_delayed_takes_no_seat() 
         pump.converse(Broken("ada", has_ended=True))  # type: ignore[arg-type]
         delays.append(pump._stays._relogin_backoff.delay_s("ada"))
     assert (hall.entered, delays) == (["ada"] * 2, [0.0, 0.05, 0.1, 0.1])
+
+
+def test_a_message_is_taken_in_turn_before_it_is_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A login as well as a turn: of large ones, hundreds at one moment would hold up all bots for seconds."""
+    taken = list[str]()
+    monkeypatch.setattr(pump_module, "in_turn_if_large", taken.append)
+    pump = Pump(Settings(), NOWHERE, NOWHERE, NOWHERE, Lag())
+    for take in (lambda text: pump._look_up(text, "salt", "192.0.2.1"), lambda text: pump._turn(NOWHERE, text)):
+        with pytest.raises((BadMessage, AttributeError)):
+            take(Frame("no JSON", time.monotonic()))
+    assert taken == ["no JSON"] * 2

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import secrets
+import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from functools import partial
 from typing import Any
 
@@ -46,6 +47,8 @@ class Directory:
         self._vault = vault
         self._hold_s = hold_s
         self._copies = copies
+        self._marking = threading.Lock()
+        self._marked: tuple[Collection[str], Set[bytes]] = ((), frozenset())
         self._looked_up = Batcher(self._look_up)
         self._remembered: OrderedDict[str, tuple[str, str]] = OrderedDict()
         # compared with an unknown bot's hash, so that its check takes as long as a known bot's
@@ -69,13 +72,19 @@ class Directory:
             # if the name is in use, its player has to log in before its next match
             log.warning("name.not_compared", bot=bot_id, error=str(error))
             return
-        own = mark(bot_id)
-        # there may be as many players as connections, with names that take long to compare
-        if any(own in marks(name) for name in cooperatively(used)):
+        if mark(bot_id) in self._marks_of(used):
             raise NameTaken(
                 f"The name {bot_id!r}, or one that looks like it, is in use at the TCP door until its player leaves.",
                 field="bot_id",
             )
+
+    def _marks_of(self, used: Collection[str]) -> Set[bytes]:
+        # there may be as many players as connections, with names that take long to compare, and hundreds who were
+        # given the same names at the same moment
+        with self._marking:
+            if self._marked[0] is not used:
+                self._marked = used, frozenset(found for name in cooperatively(used) for found in marks(name))
+            return self._marked[1]
 
     def check_owner(self, game: str, bot_id: str, pass_hash: str) -> None:
         """Checks a bot's game and pass_hash. Raises LoginFailed if either is not right, Unavailable."""

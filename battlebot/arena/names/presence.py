@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from battlebot.arena.places import node_of
 from battlebot.redisio import keys
 from battlebot.redisio.connection import held, redis_errors, texts
 from battlebot.redisio.scripts import Argument, Script, Scripts
+from battlebot.runtime.batcher import Batcher
 from battlebot.runtime.cooperative import cooperatively
 
 CLAIM = Script("battlebot.arena.names", "claim.lua")
@@ -56,6 +57,9 @@ class Presence:
     def __init__(self, client: redis.Redis, scripts: Scripts | None = None) -> None:
         self._client = client
         self._scripts = scripts or Scripts(client)
+        # hundreds may register at one moment: a look takes as long as twenty thousand names, and all connections to
+        # Redis would be taken for it
+        self._used = Batcher(self._look)
 
     def claim(self, holder: Holder) -> Claimed:
         """Takes the name, whoever held it; the earlier holder is told by a letter to its node, and by `confirm`."""
@@ -101,13 +105,21 @@ class Presence:
         holders = [Holder.decode(document) for document in cooperatively(documents)]
         return {holder.name: holder for holder in holders if node_of(holder.connection) in nodes}
 
-    def used_names(self, node_timeout_s: float, name: str) -> set[str]:
+    def used_names(self, node_timeout_s: float, name: str) -> Set[str]:
         """Returns the names of those who are online without a password; and `name`, if it has a seat in a live match.
 
         Its player may be back in a moment. `node_timeout_s` as for `online`.
         """
-        used = {holder.name for holder in self.online(node_timeout_s).values() if holder.passwordless}
+        used = self._used.ask(node_timeout_s)
         with redis_errors():
             matches = texts(self._client.smembers(keys.playing(name)))
             scores: Any = self._client.zmscore(keys.DEADLINES, matches) if matches else []
         return used if all(score is None for score in scores) else {*used, name}
+
+    def _look(self, timeouts_s: Sequence[float]) -> list[frozenset[str]]:
+        """The names of those who are online without a password, for each of `node_timeout_s`."""
+        found = {}
+        for node_timeout_s in set(timeouts_s):
+            holders = cooperatively(self.online(node_timeout_s).values())
+            found[node_timeout_s] = frozenset(holder.name for holder in holders if holder.passwordless)
+        return [found[node_timeout_s] for node_timeout_s in timeouts_s]

@@ -10,6 +10,7 @@ from battlebot.contests.formats.record import Record
 from battlebot.contests.formats.seating import check_fields
 from battlebot.contests.formats.situation import Due, Situation
 from battlebot.errors import Refused
+from battlebot.runtime.cooperative import cooperatively
 
 
 class Gauntlet(Format):
@@ -40,7 +41,7 @@ class Gauntlet(Format):
         record = Record.of((met.first, met.second, met.n) for met in situation.met)
         busy = {bot for met in situation.met if met.state == "open" for bot in (met.first, met.second)}
         found = []
-        for index, challenger in enumerate(challengers):
+        for index, challenger in enumerate(cooperatively(challengers)):
             if challenger in situation.withdrawn or champion in situation.withdrawn or challenger in busy:
                 continue
             n = record.next_number(champion, challenger)

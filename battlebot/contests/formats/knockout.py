@@ -12,6 +12,7 @@ from battlebot.contests.formats.record import pair_of
 from battlebot.contests.formats.seating import check_fields
 from battlebot.contests.formats.situation import Due, Met, Situation
 from battlebot.errors import Refused
+from battlebot.runtime.cooperative import cooperatively
 
 
 class Knockout(Format):
@@ -37,7 +38,7 @@ class Knockout(Format):
         """
         found = []
         record = _by_pair(situation)
-        for pair in bracket(situation):
+        for pair in cooperatively(bracket(situation)):
             met = record[pair_of(pair.higher, pair.lower)]
             if pair.winner is None and all(one.state != "open" for one in met):
                 numbers = {one.n for one in met}
@@ -105,7 +106,7 @@ def bracket(situation: Situation) -> list[Pair]:
     number = 1
     while len(level) > 1:
         above: list[str | None] = []
-        for a, b in zip(level[::2], level[1::2], strict=True):
+        for a, b in cooperatively(zip(level[::2], level[1::2], strict=True)):
             if a is None or b is None:
                 # in the first round a bot without an opponent goes on, later it waits for one
                 above.append((a or b) if number == 1 else None)

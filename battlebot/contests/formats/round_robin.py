@@ -10,6 +10,7 @@ from battlebot.contests.formats.contract import Format
 from battlebot.contests.formats.seating import check_fields
 from battlebot.contests.formats.situation import Due, Situation
 from battlebot.errors import Refused
+from battlebot.runtime.cooperative import cooperatively
 
 # 200 bots, five meetings a pair: web nodes make the schedule too, which takes a fifth of a second and 25 MB
 MOST_MEETINGS = 100_000
@@ -43,7 +44,7 @@ class RoundRobin(Format):
         schedule, left, busy = _standing(situation)
         reach = 1 + max(1, len(situation.entrants) // 4)
         found: set[int] = set()
-        for pairs in schedule.of_bot.values():
+        for pairs in cooperatively(schedule.of_bot.values()):
             found.update(sorted([left[pair] for pair in pairs if pair in left])[:reach])
         found.difference_update(left[pair] for pair in busy if pair in left)
         return [schedule.meetings[place] for place in sorted(found)]
@@ -95,7 +96,7 @@ def _standing(situation: Situation) -> tuple[Schedule, dict[int, int], set[int]]
     away = {pair for bot in situation.withdrawn for pair in schedule.of_bot.get(bot, ())}
     left = {
         pair: schedule.places[pair][_lowest_missing(mask)]
-        for pair, mask in enumerate(over)
+        for pair, mask in enumerate(cooperatively(over))
         if mask != whole and pair not in away
     }
     return schedule, left, busy
@@ -127,7 +128,7 @@ def schedule_of(entrants: tuple[str, ...], meetings: int) -> Schedule:
     places: list[list[int]] = []
     of_bot: dict[str, list[int]] = {bot: [] for bot in entrants}
     for n in range(1, meetings + 1):
-        for number, games in enumerate(cycle, start=1 + (n - 1) * len(cycle)):
+        for number, games in enumerate(cooperatively(cycle), start=1 + (n - 1) * len(cycle)):
             for i, j in games:
                 a, b = entrants[i], entrants[j]
                 if n == 1:
@@ -149,7 +150,7 @@ def _cycle(size: int) -> list[list[tuple[int, int]]]:
     """
     turning = size if size % 2 else size - 1
     rounds = []
-    for k in range(turning):
+    for k in cooperatively(range(turning)):
         games = []
         for i in range(turning):
             j = (k - i) % turning

@@ -31,5 +31,6 @@ def check_fields(given: Mapping[str, Any], known: Collection[str], entrants: Seq
             has = f"; it has: {', '.join(known)}" if known else ", nor any other"
             raise Refused(f"This format has no setting {name!r}{has}.", field=name)
     if len(set(entrants)) < len(entrants):
-        twice = next(bot for index, bot in enumerate(entrants) if bot in entrants[:index])
+        seen = set[str]()
+        twice = next(bot for bot in entrants if bot in seen or seen.add(bot))  # type: ignore[func-returns-value]
         raise Refused(f"The bot {twice!r} is entered twice.", field="entrants")

@@ -14,7 +14,7 @@ from battlebot.contests.formats.seating import check_fields
 from battlebot.contests.formats.situation import Due, Met, Situation
 from battlebot.errors import Refused
 
-MOST_ENTRANTS = 500  # pairing a round of this many takes about a second, of twice as many half a minute
+MOST_ENTRANTS = 500  # pairing a round of this many takes seconds, of twice as many half a minute
 
 
 class Swiss(Format):

@@ -21,6 +21,7 @@ from battlebot.contests.why import Look, comes_later, why
 from battlebot.errors import Refused
 from battlebot.matchmaking.missing import Missing
 from battlebot.redisio import keys
+from battlebot.runtime.cooperative import cooperatively
 from battlebot.storage import Storage
 
 MOST_BOTS = 200  # with more, meetings are shown for one bot at a time
@@ -95,7 +96,7 @@ class Lookout:
             raise Refused(f"With more than {MOST_BOTS} bots, say whose meetings: ?bot=.", field="bot", rule="required")
         due = self._due(contest, situation)
         if bot is not None:
-            rows = [row for row in rows if bot in row["bots"]]
+            rows = [row for row in cooperatively(rows) if bot in row["bots"]]
             due = [one for one in due if bot in one.bots]
             if not rows and bot not in situation.entrants:
                 raise Refused(f"The bot {bot!r} is not in the contest.", field="bot", rule="known")
@@ -161,7 +162,7 @@ class Lookout:
         form = format_of(contest)
         if form.CLOSED:
             situation, _ = self._situation(contest)
-            due = [one for one in form.due(situation) if bot in one.bots]
+            due = [one for one in cooperatively(form.due(situation)) if bot in one.bots]
             left = list(dict.fromkeys(other for one in due for other in one.bots if other != bot))
             return left, not left and comes_later(form, situation, bot)
         there = set(contest.bots(entered)) - set(contest.withdrawn)

@@ -1,0 +1,111 @@
+"""A look at a large contest holds up nobody who shares the process: bit by bit, or in a process of its own."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from battlebot.contests.formats import format_named, format_names, matching
+from battlebot.contests.formats.matching import Entrant, best
+from battlebot.contests.formats.situation import Due, Situation
+from battlebot.contests.matrix import by_pairs, by_rounds
+from battlebot.contests.situating import situation_of
+from battlebot.contests.standings import ranking
+from battlebot.runtime import cooperative
+from battlebot.runtime.aside import aside
+
+BOTS = tuple(f"b{number}" for number in range(12))
+POINTS = (3, 1, 0)
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Where each pause is noted; each item takes so long that one follows."""
+    found, clock = list[float](), itertools.count(0, 2 * cooperative.MOST_S)
+    # the module's own: other threads use the real one
+    monkeypatch.setattr(cooperative, "time", SimpleNamespace(monotonic=lambda: next(clock), sleep=found.append))
+    return found
+
+
+def stored() -> list[dict[str, Any]]:
+    """A meeting of each two bots."""
+    return [
+        {"_id": f"{a}{b}", "n": 1, "round": 1, "bots": [a, b], "state": "played", "victor": a}
+        for a, b in itertools.combinations(BOTS, 2)
+    ]
+
+
+def pair_counts(bots: Any) -> Iterator[dict[str, Any]]:
+    """All have beaten those after them, and lost to those before."""
+    for a, b in itertools.permutations(BOTS, 2):
+        yield {"bot_id": a, "opponent": b, "wins": int(a < b), "draws": 0, "losses": int(a > b)}
+
+
+def cup(format_name: str = "round-robin") -> Any:
+    """What `situation_of` needs of a contest."""
+    facts = {"format": format_name, "config": {}, "meetings": 1, "withdrawn": (), "points": {"win": 3, "draw": 1}}
+    return SimpleNamespace(bots=lambda came: BOTS, **facts | {"points": {"win": 3, "draw": 1, "loss": 0}})
+
+
+LOOKS: dict[str, Callable[[], Any]] = {
+    "situation": lambda: situation_of(cup(), stored(), ()),
+    "pairs": lambda: by_pairs(Situation(BOTS, frozenset(), 5, {}, ()), stored(), [], lambda a, b: True),
+    "rounds": lambda: by_rounds(stored(), [Due(2, 1, BOTS[0], BOTS[1])]),
+    "ranking": lambda: ranking(BOTS, [{"bot_id": bot, "played": 11} for bot in BOTS], pair_counts, POINTS, {}),
+}
+
+
+@pytest.mark.parametrize("name", LOOKS)
+def test_others_run_after_each_bit(name: str, pauses: list[float]) -> None:
+    """Of two hundred bots there are a hundred thousand meetings, and ten thousand bots may be in a contest."""
+    LOOKS[name]()
+    assert len(pauses) >= len(stored())
+
+
+def test_no_part_of_a_ranking_is_in_one_piece(pauses: list[float]) -> None:
+    """Neither the rows, nor the pairs, nor the bots that are level."""
+    ranking(BOTS, [], lambda bots: (), POINTS, {})
+    assert len(pauses) >= 3 * len(BOTS)
+
+
+@pytest.mark.parametrize("name", [name for name in format_names() if format_named(name).CLOSED])
+def test_a_format_goes_through_meetings_bit_by_bit(name: str, pauses: list[float]) -> None:
+    """Whatever it asks of them: it need not know."""
+    form = format_named(name)
+    contest = cup(name)
+    contest.config = {"battles": 3} if form.TOGETHER else {}
+    rows = stored() if not form.TOGETHER else [{**row, "bots": BOTS, "n": 1} for row in stored()[:1]]
+    situation = situation_of(contest, rows, ())
+    pauses.clear()
+    form.due(situation)
+    assert len(pauses) >= len(rows)
+
+
+def test_many_are_paired_in_a_process_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library does it in one piece, seconds for five hundred bots. Whoever asks for it again waits for nothing."""
+    entrants = tuple(Entrant(number % 3, number % 2, False) for number in range(20))
+    expected = best(entrants, ((0, 1, 1),), 2)
+    asked = list[Any]()
+
+    def noted(_function: Any, *arguments: Any) -> Any:
+        asked.append(arguments)
+        return aside(best, *arguments)
+
+    monkeypatch.setattr(matching, "MANY", 20)
+    monkeypatch.setattr(matching, "best", pytest.fail)
+    monkeypatch.setattr(matching, "aside", noted)
+    for _ in range(2):
+        matching.matching.cache_clear()
+        assert matching.matching(entrants, ((0, 1, 1),), 2) == expected
+    assert len(asked) == 1
+
+
+def test_what_is_done_aside_is_done_by_another_process() -> None:
+    """It answers what the function returns."""
+    assert aside(os.getpid) not in (os.getpid(), None)
+    assert aside(os.path.join, "a", "b") == "a/b"
