@@ -99,7 +99,7 @@ LAYERS = {
     ),
     "battlebot.contests.formats": layer(
         "a format is pure: it is handed the record and answers pairings, and the ranking from counts",
-        *("contests.formats", "contests.standings", "runtime.aside", "runtime.cooperative", "errors"),
+        *("contests.formats", "contests.standings", "runtime.cooperative", "errors"),
         theirs=("rustworkx",),
         never=PURE - MODULES,
     ),

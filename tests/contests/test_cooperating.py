@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from hall import Hall
 
-from battlebot.contests.formats import format_named, format_names, matching
-from battlebot.contests.formats.matching import Entrant, best
-from battlebot.contests.formats.situation import Due, Situation
+from battlebot.contests.formats import format_named, format_names
+from battlebot.contests.formats.matching import MANY, matching
+from battlebot.contests.formats.situation import Due, Situation, directly
 from battlebot.contests.matrix import by_pairs, by_rounds
 from battlebot.contests.situating import situation_of
 from battlebot.contests.standings import ranking
 from battlebot.runtime import cooperative
-from battlebot.runtime.aside import aside
+from battlebot.runtime.aside import Aside
 
 BOTS = tuple(f"b{number}" for number in range(12))
 POINTS = (3, 1, 0)
@@ -86,26 +87,24 @@ def test_a_format_goes_through_meetings_bit_by_bit(name: str, pauses: list[float
     assert len(pauses) >= len(rows)
 
 
-def test_many_are_paired_in_a_process_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The library does it in one piece, seconds for five hundred bots. Whoever asks for it again waits for nothing."""
-    entrants = tuple(Entrant(number % 3, number % 2, False) for number in range(20))
-    expected = best(entrants, ((0, 1, 1),), 2)
-    asked = list[Any]()
+@pytest.mark.parametrize(("count", "asked"), [(MANY - 1, 0), (MANY, 1)])
+def test_a_large_round_of_swiss_is_paired_as_its_situation_says(count: int, asked: int) -> None:
+    """The library does it in one piece, seconds for five hundred bots."""
+    calls = list[Any]()
 
-    def noted(_function: Any, *arguments: Any) -> Any:
-        asked.append(arguments)
-        return aside(best, *arguments)
+    def noted(function: Any, *arguments: Any) -> Any:
+        calls.append(function)
+        return function(*arguments)
 
-    monkeypatch.setattr(matching, "MANY", 20)
-    monkeypatch.setattr(matching, "best", pytest.fail)
-    monkeypatch.setattr(matching, "aside", noted)
-    for _ in range(2):
-        matching.matching.cache_clear()
-        assert matching.matching(entrants, ((0, 1, 1),), 2) == expected
-    assert len(asked) == 1
+    form, bots = format_named("swiss"), tuple(f"b{number}" for number in range(count))
+    situation = Situation(bots, frozenset(), 1, form.checked_config({}, bots, 1), ())
+    assert form.due(replace(situation, call=noted)) == form.due(situation)
+    assert calls == [matching] * asked
 
 
-def test_what_is_done_aside_is_done_by_another_process() -> None:
-    """It answers what the function returns."""
-    assert aside(os.getpid) not in (os.getpid(), None)
-    assert aside(os.path.join, "a", "b") == "a/b"
+def test_what_is_seen_of_a_contest_is_worked_out_aside(hall: Hall) -> None:
+    """By web nodes. A worker, in whose process nobody plays, does it itself."""
+    hall.begin("abcd", format="swiss")
+    situation, _ = hall.lookout()._situation(hall.contest())
+    assert isinstance(situation.call, Aside)
+    assert hall.pairer.situation(hall.contest(), []).call is directly

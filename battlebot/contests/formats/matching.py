@@ -11,13 +11,8 @@ from typing import NamedTuple
 
 import rustworkx
 
-from battlebot.runtime.aside import alone, aside
-
-MANY = 128  # entrants; a round of fewer is paired in less time than it takes to start a process
+MANY = 128  # entrants: the library pairs a round of so many or more in one piece, which takes up to seconds
 BALANCE = 2  # first minus second moves may be off by this much either way; beyond it, balance outranks scores
-
-Often = tuple[tuple[int, int, int], ...]
-Pairs = tuple[tuple[int, int], ...]
 
 
 class Entrant(NamedTuple):
@@ -41,21 +36,9 @@ class Costs(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def matching(entrants: tuple[Entrant, ...], met: Often, cap: int) -> Pairs:
-    """Like `best`. With many entrants that takes seconds and cannot be interrupted, so another process does it."""
-    if len(entrants) < MANY:
-        return best(entrants, met, cap)
-    with alone:
-        return _aside(entrants, met, cap)
-
-
-@lru_cache(maxsize=64)
-def _aside(entrants: tuple[Entrant, ...], met: Often, cap: int) -> Pairs:
-    # remembered once more: whoever waited for its turn wants the same, as a rule
-    return aside(best, entrants, met, cap)
-
-
-def best(entrants: tuple[Entrant, ...], met: Often, cap: int) -> Pairs:
+def matching(
+    entrants: tuple[Entrant, ...], met: tuple[tuple[int, int, int], ...], cap: int
+) -> tuple[tuple[int, int], ...]:
     """The pairs of the round as indices into `entrants` (in seeding order), lower index first; best scores first.
 
     `met`: `(i, j, how often)` for i < j. Makes as many pairs as possible with no two bots meeting more than `cap` times

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
+
+Answer = TypeVar("Answer")
+
+
+def directly(function: Callable[..., Answer], *arguments: Any) -> Answer:
+    """Calls the function, where there is nobody to whom its time matters."""
+    return function(*arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +71,8 @@ class Situation:
       meetings; 0 unless the format defines `settled`.
     - `gone`: bots that have been missing for too long or are paused, in a format that goes on without them.
     - `resting`: the bots of meetings that are due, but may not begin yet.
+    - `call`: how a module's function is called that cannot be interrupted for a tenth of a second or longer, with
+      arguments that have a hash; a process in which bots play has another process call it.
     """
 
     entrants: tuple[str, ...]
@@ -76,6 +85,7 @@ class Situation:
     settled: int = 0
     gone: frozenset[str] = frozenset()
     resting: frozenset[frozenset[str]] = frozenset()
+    call: Callable[..., Any] = directly
 
     def rests(self, bots: Iterable[str]) -> bool:
         """Whether a meeting of these bots may not begin yet, as the server has spoilt the last ones."""

@@ -8,10 +8,10 @@ from itertools import chain, combinations
 from typing import Any
 
 from battlebot.contests.formats.contract import Format
-from battlebot.contests.formats.matching import Entrant, matching
+from battlebot.contests.formats.matching import MANY, Entrant, matching
 from battlebot.contests.formats.record import Record, pair_of
 from battlebot.contests.formats.seating import check_fields
-from battlebot.contests.formats.situation import Due, Met, Situation
+from battlebot.contests.formats.situation import Due, Met, Situation, directly
 from battlebot.errors import Refused
 
 MOST_ENTRANTS = 500  # pairing a round of this many takes seconds, of twice as many half a minute
@@ -181,7 +181,8 @@ class _Book:
             for b, between in record.numbers.get(a, {}).items()
             if index[a] < index.get(b, 0)
         }
-        pairs = matching(entrants, tuple(sorted(often)), self.situation.meetings)
+        call = self.situation.call if len(bots) >= MANY else directly
+        pairs = call(matching, entrants, tuple(sorted(often)), self.situation.meetings)
         return [(bots[i], bots[j]) for i, j in pairs]
 
     def _scores(self, number: int) -> dict[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,6 +21,7 @@ from battlebot.contests.why import Look, comes_later, why
 from battlebot.errors import Refused
 from battlebot.matchmaking.missing import Missing
 from battlebot.redisio import keys
+from battlebot.runtime.aside import Aside
 from battlebot.runtime.cooperative import cooperatively
 from battlebot.storage import Storage
 
@@ -33,7 +34,8 @@ MOST_REMEMBERED = 100
 class Lookout:
     """Every method raises Unavailable when a store does not answer.
 
-    `bot_matches`: in how many matches stateless bots may be asked at one address.
+    `bot_matches`: in how many matches stateless bots may be asked at one address. `call`: as in `Situation`; bots play
+    in the processes that use this.
     """
 
     storage: Storage
@@ -42,6 +44,7 @@ class Lookout:
     missing: Missing
     bot_matches: int
     now_s: Callable[[], float] = time.time
+    call: Callable[..., Any] = field(default_factory=Aside)
     _remembered: dict[Any, tuple[float, Any, dict[str, Any]]] = field(default_factory=dict)
 
     def ranking(self, contest: Contest) -> list[dict[str, Any]]:
@@ -183,7 +186,8 @@ class Lookout:
         game, name = contest.where
         rows = self.storage.meetings.of_contest(game, name)
         came = sorted(row["bot_id"] for row in self.storage.standings.of_contest(game, name))
-        return situation_of(contest, rows, came, self.storage.voids.of_contest(game, name)), rows
+        situation = situation_of(contest, rows, came, self.storage.voids.of_contest(game, name))
+        return replace(situation, call=self.call), rows
 
     def _due(self, contest: Contest, situation: Situation) -> list[Due]:
         form = format_of(contest)

@@ -1,0 +1,65 @@
+"""What is done in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from battlebot.runtime import aside as module
+from battlebot.runtime.aside import MOST, Aside
+
+
+def test_another_process_answers() -> None:
+    """What the function returns; asked again, it is remembered."""
+    aside = Aside()
+    other = aside(os.getpid)
+    assert other != os.getpid()
+    assert aside(os.getpid) == other
+    assert aside(Fraction, 1, 3) == Fraction(1, 3)
+
+
+def test_many_who_want_the_same_have_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the latest answers are remembered, not all."""
+    asked, answers, may_end = list[Any](), list[Any](), threading.Event()
+
+    def answer(_function: Any, arguments: Any) -> Any:
+        asked.append(arguments)
+        may_end.wait(10)
+        return arguments
+
+    monkeypatch.setattr(module, "_elsewhere", answer)
+    aside = Aside()
+    threads = [threading.Thread(target=lambda: answers.append(aside(max, 1, 2))) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    may_end.set()
+    for thread in threads:
+        thread.join()
+    assert (asked, answers) == ([(1, 2)], [(1, 2)] * 5)
+    for number in range(MOST):
+        aside(max, 1, 2)
+        aside(max, number, 0)
+    assert len(asked) == MOST + 1
+    aside(max, 0, 0)
+    assert len(asked) == MOST + 2
+
+
+@pytest.mark.parametrize("command", ["/bin/false", "/bin"])
+def test_without_another_process_it_is_done_here(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that ends at once, and one that cannot be started: nobody who asked goes without an answer."""
+    monkeypatch.setattr(sys, "executable", command)
+    with capture_logs() as logs:
+        assert Aside()(os.getpid) == os.getpid()
+    assert [line["event"] for line in logs] == ["aside.failed"]
+
+
+def test_what_the_function_raises_is_raised() -> None:
+    """It fails there, and then here."""
+    with pytest.raises(ZeroDivisionError):
+        Aside()(Fraction, 1, 0)
