@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from flask import current_app, url_for
+from flask import Response, current_app, url_for
 
-from battlebot.api.concurrency import streamed
 from battlebot.api.contestanswers import AuditEntry, Contests, ContestWithProgress, Crosstable, Meetings, Why
 from battlebot.api.contestschemas import AboutBot, Best, ContestList, OfBot
 from battlebot.api.context import check_game, current_context
@@ -88,8 +87,8 @@ def show_meetings(asked: dict[str, Any], game: str, name: str) -> Any:
     found = current_context().lookout.meetings(contest, asked["bot"])
     if len(found["pairs"]) <= AT_ONCE:
         return found
-    # of 200 bots it is 25 MB, of which a node that others play on makes a little at a time
-    return streamed(_lists(found, current_app.json.dumps), "application/json")
+    # of 200 bots it is 25 MB, which a node that others play on makes bit by bit
+    return Response(b"".join(_lists(found, current_app.json.dumps)), mimetype="application/json")
 
 
 def _lists(found: dict[str, list[Any]], dumps: Dumps) -> Iterator[bytes]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -13,6 +14,8 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 import structlog
+
+from battlebot.errors import Unavailable
 
 log = structlog.get_logger()
 
@@ -26,7 +29,8 @@ class Aside:
     """Has a module's function called in a new process, one at a time, and remembers the latest answers.
 
     The function must be pure, and its arguments have a hash. They and the answer must be small, and such that pickle
-    takes them. A process takes some tenths of a second more; if there can be none, the function is called here.
+    takes them. A process takes some tenths of a second more; if there can be none, or it fails, the function is called
+    here.
     """
 
     def __init__(self) -> None:
@@ -35,7 +39,7 @@ class Aside:
         self._remembered: OrderedDict[Any, Any] = OrderedDict()
 
     def __call__(self, function: Callable[..., Answer], *arguments: Any) -> Answer:
-        """Returns what the function returns. Raises what it raises."""
+        """Returns what the function returns. Raises what it raises; Unavailable if the process is killed."""
         asked = (function, arguments)
         if asked not in self._remembered:
             with self._alone:
@@ -55,17 +59,26 @@ def _elsewhere(function: Callable[..., Answer], arguments: tuple[Any, ...]) -> A
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     try:
         done = subprocess.run(command, input=question, stdout=subprocess.PIPE, env=environment, check=True)
-    except (OSError, subprocess.CalledProcessError) as error:
+        answer: Answer = pickle.loads(done.stdout)  # noqa: S301 - our own process made it
+    except (OSError, subprocess.CalledProcessError, EOFError, pickle.UnpicklingError) as error:
         log.warning("aside.failed", function=function.__qualname__, error=str(error))
+        if isinstance(error, subprocess.CalledProcessError) and error.returncode < 0:
+            # by a system that is short of memory: all the more must this process not do it
+            raise Unavailable("The process that worked this out was killed. Try again.") from error
         return function(*arguments)
-    answer: Answer = pickle.loads(done.stdout)  # noqa: S301 - our own process made it
     return answer
 
 
 def _answer() -> None:
     os.nice(NICENESS)
+    # it ends by itself within seconds, and who asked may still wait for it when its service is stopped
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     module, name, arguments = pickle.load(sys.stdin.buffer)  # noqa: S301 - our own process made it
-    pickle.dump(getattr(import_module(module), name)(*arguments), sys.stdout.buffer)
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as output:
+        # what a module prints is no part of the answer
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+        pickle.dump(getattr(import_module(module), name)(*arguments), output)
 
 
 if __name__ == "__main__":

@@ -20,15 +20,16 @@ def yield_to_others() -> None:
     time.sleep(YIELD_S)
 
 
-def in_turn() -> None:
+def in_turn(most_s: float | None = None) -> None:
     """Lets all others run, and returns when all who have called this before have gone on, one after the other.
 
-    Otherwise hundreds that rest at the same moment would go on at the same moment, without a rest between them.
+    Otherwise hundreds that rest at the same moment would go on at the same moment, without a rest between them. Does
+    not wait for them longer than `most_s`.
     """
     global _last
     before, _last = _last, (own := threading.Event())
     try:
-        before.wait()
+        before.wait(most_s)
         yield_to_others()
     finally:
         own.set()
@@ -38,10 +39,10 @@ _last = threading.Event()
 _last.set()
 
 
-def in_turn_if_large(text: str | bytes) -> None:
+def in_turn_if_large(text: str | bytes, most_s: float | None = None) -> None:
     """Call before a message from outside is decoded: hundreds of large ones at one moment are taken one by one."""
     if len(text) > LARGE:
-        in_turn()
+        in_turn(most_s)
 
 
 class Unhurried(tuple[Item, ...]):

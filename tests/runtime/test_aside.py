@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import signal
 import sys
 import threading
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
 
+from battlebot.errors import Unavailable
 from battlebot.runtime import aside as module
 from battlebot.runtime.aside import MOST, Aside
 
@@ -50,9 +54,33 @@ def test_many_who_want_the_same_have_one_process(monkeypatch: pytest.MonkeyPatch
     assert len(asked) == MOST + 2
 
 
-@pytest.mark.parametrize("command", ["/bin/false", "/bin"])
+def test_what_a_module_prints_is_no_part_of_the_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither when it is imported, nor when it works."""
+    (tmp_path / "talkative.py").write_text("print('hello')\ndef twice(n):\n    print(n)\n    return 2 * n\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with capture_logs() as logs:
+        assert Aside()(importlib.import_module("talkative").twice, 21) == 42
+    assert not logs
+
+
+def test_what_is_killed_is_not_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A service that is stopped, or a system that is short of memory, is no reason to hold up those who play."""
+    with pytest.raises(Unavailable), capture_logs() as logs:
+        Aside()(killed, "SIGKILL")
+    assert [line["event"] for line in logs] == ["aside.failed"]
+    # who stops all processes of a service lets this one end by itself
+    assert Aside()(killed, "SIGTERM") == "done"
+
+
+def killed(name: str) -> str:
+    """Has its own process killed."""
+    os.kill(os.getpid(), signal.Signals[name])
+    return "done"
+
+
+@pytest.mark.parametrize("command", ["/bin/false", "/bin/true", "/bin"])
 def test_without_another_process_it_is_done_here(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that ends at once, and one that cannot be started: nobody who asked goes without an answer."""
+    """One that fails, says nothing, or cannot be started: nobody who asked goes without an answer."""
     monkeypatch.setattr(sys, "executable", command)
     with capture_logs() as logs:
         assert Aside()(os.getpid) == os.getpid()
