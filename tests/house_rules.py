@@ -158,8 +158,8 @@ LAYERS = {
     "battlebot.arena.places": layer("how places are written is text, and pure", theirs=(), never=PURE),
     "battlebot.arena.live": layer(
         "live matches stand on referee and Redis, and know no connection",
-        *("arena.live", "arena.places", "redisio", "runtime.loglimit", "referee", "rules", "storable"),
-        *("wire", "config", "errors"),
+        *("arena.live", "arena.places", "redisio", "runtime.cooperative", "runtime.loglimit", "referee", "rules"),
+        *("storable", "wire", "config", "errors"),
     ),
     "battlebot.arena.node": layer(
         "what a node does for its players stands on the live matches",

@@ -19,7 +19,7 @@ from flask import Flask, Response, request
 from battlebot.config import Settings, is_allowed_viewer
 from battlebot.errors import BadAddress, BadMessage, BattlebotError, Refused, TooMany, Unavailable, WrongState
 from battlebot.runtime.background import in_background
-from battlebot.runtime.cooperative import cooperatively, in_turn
+from battlebot.runtime.cooperative import cooperatively, in_turn, in_turn_if_large
 from battlebot.transports.hijacked import Hijacked
 from battlebot.transports.limits import Rate
 from battlebot.transports.ports import Battles, Match
@@ -78,6 +78,7 @@ class SocketIoDoor:
         environ, head = request.environ, dict[str, Any]()
         # the body was read, and its length checked, before this call
         body = request.get_data()
+        in_turn_if_large(body)
         environ |= {"wsgi.input": BytesIO(body), "CONTENT_LENGTH": str(len(body))}
 
         def start(status: str, headers: list[tuple[str, str]], _: Any = None) -> None:

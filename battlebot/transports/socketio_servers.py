@@ -14,6 +14,7 @@ import engineio.async_drivers.threading as driver
 import socketio
 
 from battlebot.config import Settings
+from battlebot.runtime.cooperative import in_turn
 from battlebot.transports.connection import Gone
 from battlebot.transports.limits import Rate
 from battlebot.transports.socketio_engines import NewBounded, OldBounded
@@ -99,7 +100,10 @@ class EngineSocket:
             self.close()
 
     def wait(self) -> str | None:
-        """Returns the next text, or None at the end. Closes a peer that sends binary messages or too many."""
+        """Returns the next text, in its turn, or None at the end. Closes a peer that sends binary messages or too many.
+
+        To decode the largest takes 20 ms, and many viewers may send one, or each many small ones, at the same moment.
+        """
         try:
             frame = self._ws.receive(None)
         except Gone:
@@ -110,6 +114,7 @@ class EngineSocket:
         if not self._rate.take():
             self._ws.close(closing.TOO_MANY_MESSAGES)
             return None
+        in_turn()
         return frame.text
 
     def close(self) -> None:

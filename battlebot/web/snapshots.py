@@ -220,7 +220,7 @@ def boards_snapshot(game: str) -> Snapshot:
     live = live_matches(game)
     shown = [
         {**match, "board": board_section(match, match["state"], None, tables=False)}
-        for match in (live or ())[:MOST_LIVE]
+        for match in cooperatively((live or ())[:MOST_LIVE])
     ]
     boards = section("boards", boards=None if live is None else shown, count=len(live or ()))
     return Snapshot({"game": game, "sections": {"boards": boards}}, again_s=BOARDS_AGAIN_S)

@@ -8,6 +8,7 @@ import pytest
 import redis
 from msgspec.structs import replace
 
+from battlebot.arena.live import store as store_module
 from battlebot.arena.live import viewing
 from battlebot.arena.live.calls import encode_match
 from battlebot.arena.live.store import MatchStore
@@ -15,6 +16,7 @@ from battlebot.arena.live.viewing import LiveMatches
 from battlebot.redisio import keys
 from battlebot.referee.match import Match
 from battlebot.rules.registry import Registry
+from battlebot.runtime import cooperative
 
 
 def test_a_match_of_a_game_that_is_not_installed_is_left_out(
@@ -55,3 +57,19 @@ def test_of_large_matches_only_a_few_are_listed_and_small_ones_all(
     monkeypatch.setattr(viewing, "MOST_BYTES", 5 * len(encode_match(large[-1])))
     ids = sorted((match.id for match in large), reverse=True)[:2]
     assert {row["id"] for row in LiveMatches(registry, store).list()} == {*ids, *(match.id for match in small)}
+
+
+def test_while_a_list_is_made_others_run(
+    begun: Callable[..., Match], store: MatchStore, registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some at a time are read, and each may be large: to decode and to describe them all takes tenths of a second."""
+    matches = [begun("numberwang", f"n1/{n}.1", f"n2/{n}.1") for n in range(5)]
+    rests, read = list[None](), list[int]()
+    monkeypatch.setattr(cooperative, "MOST_S", 0.0)
+    monkeypatch.setattr(cooperative, "in_turn", lambda: rests.append(None))
+    monkeypatch.setattr(store_module, "READ_TOGETHER", 2)
+    documents = store.documents
+    monkeypatch.setattr(store, "documents", lambda some: read.append(len(some)) or documents(some))
+    assert len(LiveMatches(registry, store).list()) == len(matches)
+    assert read == [2, 2, 1]
+    assert len(rests) == 2 * len(matches)

@@ -7,9 +7,13 @@ import time
 
 import gevent
 import pytest
+from flask import Flask
 from pairs import LIMIT_S, Pair, read_all, settle, upgrade
 
 from battlebot.config import load_settings
+from battlebot.transports import socketio as door_module
+from battlebot.transports import socketio_servers
+from battlebot.transports.socketio import SocketIoDoor
 from battlebot.transports.socketio_servers import EngineSocket
 from battlebot.wire import closing
 
@@ -117,3 +121,33 @@ def test_a_message_may_be_as_long_as_by_polling(pair: Pair) -> None:
     conversation.join(LIMIT_S)
     assert got == [TEXT, None]
     peer.close()
+
+
+def test_each_message_is_taken_in_its_turn(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The packages take long to decode one: of a hundred viewers at one moment, they held up all bots for seconds."""
+    ours, peer = pair
+    done: list[str | None] = []
+    monkeypatch.setattr(socketio_servers, "in_turn", lambda: done.append("turn"))
+
+    def hear(engine: EngineSocket) -> None:
+        for _ in range(2):
+            done.append(engine.wait())
+
+    conversation = gevent.spawn(EngineSocket(load_settings({}, None), hear, None), upgrade(ours), lambda *_: None)
+    # both in one piece: to read the second, it does not wait
+    peer.sendall(2 * (b"\x81\xfe" + struct.pack(">H", len(TEXT)) + bytes(4) + TEXT.encode()))
+    settle(lambda: len(done) == 4)
+    assert done == ["turn", TEXT] * 2
+    peer.close()
+    conversation.join(LIMIT_S)
+
+
+@pytest.mark.parametrize("generation", [socketio_servers.OLD, socketio_servers.NEW])
+def test_what_is_said_by_polling_is_taken_in_its_turn(generation: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before it is looked at."""
+    taken: list[bytes] = []
+    monkeypatch.setattr(door_module, "in_turn_if_large", taken.append)
+    door = SocketIoDoor(load_settings({}, None), None, lambda _: True)  # type: ignore[arg-type]
+    with Flask(__name__).test_request_context(f"/socket.io/?EIO={generation}", method="POST", data=TEXT):
+        assert door.answer().status_code == 400
+    assert taken == [TEXT.encode()]

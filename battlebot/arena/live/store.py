@@ -31,6 +31,7 @@ from battlebot.redisio.connection import held, redis_errors, texts
 from battlebot.redisio.scripts import Script, Scripts
 from battlebot.redisio.transactions import Command
 from battlebot.referee.match import Match
+from battlebot.runtime.cooperative import cooperatively
 
 COMMIT = Script("battlebot.arena.live", "commit.lua")
 BEGIN = Script("battlebot.arena.live", "begin.lua")
@@ -39,6 +40,7 @@ NUMBER = Script("battlebot.arena.live", "number.lua")
 CLAIMED_S = 300  # longer than anybody is held back for a match that has ended
 TRIED_S = 3600  # how long it is remembered what a node was about to do; its bots come back sooner, or never
 TOGETHER = 50  # most matches begun in one round trip; Redis serves nobody else meanwhile
+READ_TOGETHER = 20  # matches of a list: they may be large
 
 
 class Commit(msgspec.Struct, frozen=True):
@@ -231,9 +233,11 @@ class MatchStore:
         return fitting
 
     def load_many(self, match_ids: Sequence[str]) -> dict[str, Match]:
-        """Returns id -> match, for those that Redis holds and that can be read."""
+        """Returns id -> match, for those that Redis holds and that can be read. Others run in between."""
         matches = {}
-        for match_id, document in self.documents(match_ids):
+        firsts = range(0, len(match_ids), READ_TOGETHER)
+        parts = (self.documents(match_ids[at : at + READ_TOGETHER]) for at in firsts)
+        for match_id, document in cooperatively(itertools.chain.from_iterable(parts)):
             # whoever looks at many is not the one who must look after this: the sweep tells of it
             with suppress(UnreadableMatch):
                 matches[match_id] = decode_match(document)

@@ -10,6 +10,7 @@ from battlebot.errors import UnknownMatch, UnreadableMatch
 from battlebot.referee.match import Match
 from battlebot.referee.telling import seen_by
 from battlebot.rules.contract import Game
+from battlebot.runtime.cooperative import cooperatively
 
 MOST_LISTED = 200
 MOST_READ = 1000  # of all live matches
@@ -36,7 +37,7 @@ class LiveMatches:
         matches = (match for match in self._store.load_many(latest).values() if match.game in self._registry)
         wanted = [match for match in matches if game in (None, match.game) and contest in (None, match.contest)]
         wanted.sort(key=lambda match: match.started_s, reverse=True)
-        return [self._described(match) for match in wanted[:MOST_LISTED]]
+        return [self._described(match) for match in cooperatively(wanted[:MOST_LISTED])]
 
     def find(self, match_id: str) -> dict[str, Any] | None:
         """`{"id", "game", "contest", "players", "state", "version", "startedAt"}`, or None. `startedAt` in ms."""
