@@ -244,7 +244,7 @@ class UnreadableMatch(BattlebotError):
 
 
 class Unavailable(BattlebotError):
-    """Redis, MongoDB or NATS does not answer now; the same request may succeed later."""
+    """Redis, MongoDB, NATS or a process of ours does not answer now; the same request may succeed later."""
 
     code = "unavailable"
     http_status = 503

@@ -22,6 +22,7 @@ log = structlog.get_logger()
 Answer = TypeVar("Answer")
 
 MOST = 64  # answers that are remembered
+LONGEST_S = 60
 NICENESS = 10  # the bots' turns go first
 
 
@@ -39,7 +40,10 @@ class Aside:
         self._remembered: OrderedDict[Any, Any] = OrderedDict()
 
     def __call__(self, function: Callable[..., Answer], *arguments: Any) -> Answer:
-        """Returns what the function returns. Raises what it raises; Unavailable if the process is killed."""
+        """Returns what the function returns.
+
+        Raises what it raises; Unavailable if its process is killed, or takes over `LONGEST_S`.
+        """
         asked = (function, arguments)
         if asked not in self._remembered:
             with self._alone:
@@ -71,13 +75,14 @@ def _elsewhere(function: Callable[..., Answer], arguments: tuple[Any, ...]) -> A
 
 def _answer() -> None:
     os.nice(NICENESS)
-    # it ends by itself within seconds, and who asked may still wait for it when its service is stopped
+    # who asked may still wait for it when its service is stopped; and it must end though it should hang
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    module, name, arguments = pickle.load(sys.stdin.buffer)  # noqa: S301 - our own process made it
+    signal.alarm(LONGEST_S)
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as output:
         # what a module prints is no part of the answer
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+        module, name, arguments = pickle.load(sys.stdin.buffer)  # noqa: S301 - our own process made it
         pickle.dump(getattr(import_module(module), name)(*arguments), output)
 
 

@@ -20,16 +20,15 @@ def yield_to_others() -> None:
     time.sleep(YIELD_S)
 
 
-def in_turn(most_s: float | None = None) -> None:
+def in_turn() -> None:
     """Lets all others run, and returns when all who have called this before have gone on, one after the other.
 
-    Otherwise hundreds that rest at the same moment would go on at the same moment, without a rest between them. Does
-    not wait for them longer than `most_s`.
+    Otherwise hundreds that rest at the same moment would go on at the same moment, without a rest between them.
     """
     global _last
     before, _last = _last, (own := threading.Event())
     try:
-        before.wait(most_s)
+        before.wait()
         yield_to_others()
     finally:
         own.set()
@@ -39,10 +38,13 @@ _last = threading.Event()
 _last.set()
 
 
-def in_turn_if_large(text: str | bytes, most_s: float | None = None) -> None:
-    """Call before a message from outside is decoded: hundreds of large ones at one moment are taken one by one."""
+def in_turn_if_large(text: str | bytes) -> None:
+    """Call before a message from outside is decoded: hundreds of large ones at one moment are taken one by one.
+
+    Not for a turn: its bot's clock runs until the arena has it.
+    """
     if len(text) > LARGE:
-        in_turn(most_s)
+        in_turn()
 
 
 class Unhurried(tuple[Item, ...]):

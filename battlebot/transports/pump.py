@@ -34,10 +34,6 @@ UNREADABLE = encode(authentication_failed("This login cannot be read.", BadMessa
 
 log = structlog.get_logger()
 
-# a large turn waits no longer for its turn to be decoded: its bot's clock runs until the arena has it, and is looked at
-# READING_S after its end
-TURN_WAITS_S = 0.01
-
 
 class Pump:
     """The conversations of a node and what they share; `converse` runs one."""
@@ -213,7 +209,6 @@ class Pump:
     def _turn(self, player: Player, frame: Frame) -> None:
         turn, refusal = None, "A turn is a text frame."
         if frame.text is not None:
-            in_turn_if_large(frame.text, TURN_WAITS_S)
             try:
                 turn = decode_object(frame.text, self._settings.max_nesting)
             except BadMessage as error:

@@ -144,6 +144,7 @@ class _Guarded:
     known: Collection[str]
     max_nesting: int
     counter: ConnectionCounter
+    environ: dict[str, Any]
     eio: Any
 
     def _handle_eio_connect(self, sid: str, environ: Mapping[str, Any]) -> Any:
@@ -155,6 +156,9 @@ class _Guarded:
         super()._handle_eio_disconnect(sid, *reason)  # type: ignore[misc]
 
     def _handle_eio_message(self, sid: str, data: Any) -> None:
+        if sid not in self.environ:
+            # it came with, or waited behind, what ended its session; the packages would keep what it opens
+            return
         if not can_be_taken(data):
             self.eio.disconnect(sid)
             return

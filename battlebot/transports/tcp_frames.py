@@ -12,7 +12,6 @@ from gevent import socket
 
 from battlebot.config import Settings
 from battlebot.errors import Refused, TooBig
-from battlebot.runtime.cooperative import LARGE, in_turn
 from battlebot.transports.connection import Gone
 from battlebot.transports.inlet import Inlet
 from battlebot.transports.keepalive import keep_alive
@@ -80,9 +79,6 @@ class TcpConnection:
             if data is not None:
                 self._received_s = time.monotonic()
                 self._decoder.feed(data)
-                if self._decoder.unread > LARGE:
-                    # a large message, or thousands of empty ones: of hundreds of clients, one long piece of work
-                    in_turn()
 
     def send(self, answer: Answer, on_written: Callable[[float], None] | None = None) -> None:
         """Queues a message; if too many wait, closes the connection. Never blocks."""

@@ -57,11 +57,6 @@ class Decoder:
             self.empty += 1
 
     @property
-    def unread(self) -> int:
-        """How many of the bytes so far `next` has not taken."""
-        return len(self._data)
-
-    @property
     def between(self) -> bool:
         """Whether the bytes so far end with a complete frame: the peer can close here without truncating a message."""
         return self._wanted is None and not self._data

@@ -133,3 +133,13 @@ def test_an_error_of_ours_is_not_taken_for_a_packet_that_is_none(settings: Setti
         server.environ["s"] = {}
         with pytest.raises(RuntimeError, match="failed"):
             server._trigger_event("connect", "/", "s", {}, {})
+
+
+@pytest.mark.parametrize("eio", ["3", "4"])
+def test_nothing_is_kept_of_a_message_that_comes_after_its_session(eio: str) -> None:
+    """It came with what ended the session, or waited behind it."""
+    server = make_servers(Settings(), Everybody(), {}, {})[eio]
+    for _ in range(3):
+        server._handle_eio_message("gone", "0" if eio == "4" else "0/")
+    assert not server.manager.rooms
+    assert not getattr(server.manager, "pending_connect", None)

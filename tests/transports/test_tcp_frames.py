@@ -10,8 +10,6 @@ from gevent import socket
 from pairs import LIMIT_S, Pair, read
 
 from battlebot.config import load_settings
-from battlebot.runtime.cooperative import LARGE
-from battlebot.transports import tcp_frames
 from battlebot.transports.connection import Gone
 from battlebot.transports.tcp_frames import TcpConnection
 from battlebot.wire.duel import Error, Ok, encode
@@ -83,19 +81,3 @@ def test_the_clock_of_a_player_runs_though_it_has_broken_its_connection(pair: Pa
     with pytest.raises(Gone) as caught:
         connection.receive(LIMIT_S)
     assert caught.value.how == "goodbye"
-
-
-@pytest.mark.parametrize("said", [frame(b"x" * (2 * LARGE)), frame(b"") * LARGE, frame(b"x")])
-def test_what_is_large_is_taken_in_its_turn(pair: Pair, monkeypatch: pytest.MonkeyPatch, said: bytes) -> None:
-    """One message, or many empty ones: of hundreds of clients at one moment, they held up all others."""
-    ours, peer = pair
-    turns: list[None] = []
-    monkeypatch.setattr(tcp_frames, "in_turn", lambda: turns.append(None))
-    connection = TcpConnection(ours, load_settings({}, None), "")
-    peer.sendall(said)
-    peer.shutdown(socket.SHUT_WR)
-    answering = gevent.spawn(answer_all, connection)
-    answering.join(LIMIT_S)
-    assert answering.ready()
-    assert bool(turns) is (len(said) > LARGE)
-    connection.finish()
