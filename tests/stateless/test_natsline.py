@@ -6,7 +6,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from typing import Any
 
 import pytest
@@ -163,9 +163,10 @@ def test_bots_need_not_be_back_as_soon_as_nats_is(fresh: bool, lines: Lines) -> 
 
 def test_what_nats_was_silent_is_left_to_the_bot(lines: Lines) -> None:
     """It has its whole time beside it, though that is over by the wall's clock when NATS goes on; and no more."""
-    with pausable_nats() as server:
+    with pausable_nats() as server, ExitStack() as stack:
         wait_until_listening(server.url)
         bots, bot = NatsBots(lines(server.url), UIDS, 65_536), NatsBot(server.url, "unhurried")
+        stack.callback(bot.close)
 
         def plan(history: Any) -> Any:
             with server.paused():
@@ -181,7 +182,6 @@ def test_what_nats_was_silent_is_left_to_the_bot(lines: Lines) -> None:
         reply = bots.ask(question(bot.address, 6.0))
         assert reply.failure is not None
         assert (reply.failure.code, reply.failure.late) == ("timeout", True)
-        bot.close()
 
 
 def test_the_bots_time_is_its_own_and_ends(lines: Lines) -> None:
