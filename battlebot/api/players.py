@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from flask import redirect, request, url_for
-from marshmallow import EXCLUDE, Schema, fields
+from marshmallow import Schema, fields
 from marshmallow.validate import Length, OneOf
 from werkzeug.wrappers import Response
 
@@ -76,9 +76,6 @@ class PlayersAnswer(AsItIs):
 
 class AboutPlayer(Schema):
     """The player, and the part of its history to return."""
-
-    class Meta:
-        unknown = EXCLUDE
 
     format = as_json()
     name = fields.String(required=True, validate=Length(1, MAX_NAME_LENGTH))

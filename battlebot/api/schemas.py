@@ -123,9 +123,6 @@ class BotRow(Schema):
 class OfFault(Schema):
     """The matches to return."""
 
-    class Meta:
-        unknown = EXCLUDE
-
     fault = fields.String(
         load_default=None,
         validate=OneOf(FAULTS, error=f"It must be one of {', '.join(FAULTS)}."),
