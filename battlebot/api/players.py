@@ -149,7 +149,7 @@ def table_of(game: str, limit: int, offset: int = 0) -> tuple[list[dict[str, Any
 
 
 def profile_of(
-    game: str, name: str, limit: int = MATCHES, before: str | None = None
+    game: str, name: str, limit: int, before: str | None
 ) -> tuple[dict[str, Any], list[dict[str, Any]], bool]:
     """A player's row, its recent matches, and whether there are older ones. Raises UnknownPlayer, Unavailable."""
     storage = current_context().storage
