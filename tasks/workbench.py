@@ -36,7 +36,6 @@ from battlebot.redisio.probes import note_broken_game
 from battlebot.redisio.throttle import SharedThrottle
 from battlebot.rules.registry import Registry, discover
 from battlebot.runtime.answering import Answering
-from battlebot.runtime.loglimit import LogLimit
 from battlebot.stateless.health import Health
 from battlebot.storage import Storage
 from tasks.requests import Requests, sending
@@ -120,7 +119,7 @@ def _match_bench(_pid: int) -> MatchBench:
         finished=Finished(client),
         queues=queues,
         conductor=conductor,
-        sweeper=Sweeper(client, conductor, queues, settings.node_timeout_s, settings.sweep_interval_s, LogLimit()),
+        sweeper=Sweeper(client, conductor, queues, settings.node_timeout_s, settings.sweep_interval_s),
         registry=registry,
         requests=requests,
     )
