@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from marshmallow import Schema, fields
 
-from battlebot.api.contestfields import BotNames, Choice, Entrants, JsonObject, Moment, Points, Text, Whole
-from battlebot.api.schemas import Count, Name, OfFault
+from battlebot.api.contestfields import BotNames, Entrants, JsonObject, Moment, Points, Text, Whole
+from battlebot.api.schemas import Choice, Count, Name, OfFault
 from battlebot.contests.contest import STATES
 from battlebot.contests.formats import format_names
 from battlebot.wire.names import MAX_NAME_LENGTH

@@ -7,14 +7,14 @@ from typing import Any
 
 from flask import redirect, request, url_for
 from marshmallow import Schema, fields
-from marshmallow.validate import Length, OneOf
+from marshmallow.validate import Length
 from werkzeug.wrappers import Response
 
 from battlebot.api.context import check_game, current_context
 from battlebot.api.parsing import Described
 from battlebot.api.ratings import RatingsPage
 from battlebot.api.reading import check_before
-from battlebot.api.schemas import LINK, AsItIs, Count, ErrorBody, StoredMatch, link
+from battlebot.api.schemas import LINK, AsItIs, Choice, Count, ErrorBody, StoredMatch, link
 from battlebot.api.verdicts import explained
 from battlebot.errors import Unavailable, UnknownPlayer
 from battlebot.ratings.rating import Rating, result, results
@@ -26,11 +26,11 @@ MATCHES = 30
 VARY = {"Vary": "Accept"}
 
 
-def as_json() -> fields.String:
+def as_json() -> Choice:
     """The query argument by which a browser can ask for JSON."""
-    return fields.String(
+    return Choice(
+        "json",
         load_default=None,
-        validate=OneOf(("json",), error="It must be json."),
         metadata={"description": "json: JSON also for a browser, which is sent to the page of it otherwise"},
     )
 
