@@ -235,7 +235,7 @@ def _context(house: House, readiness: Readiness) -> Context:
 
 def _stateless_bots(house: House) -> StatelessBots:
     trial = Trial(house.registry, house.settings, make_askers(house.settings, house.lag.total_s, keeps=False))
-    health = Health(house.scripts)
+    health = Health(house.client)
     return StatelessBots(house.storage, house.directory, trial, health, house.queues, while_tested)
 
 

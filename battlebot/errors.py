@@ -64,7 +64,7 @@ class SettingError(BattlebotError):
 
 
 class EmbeddedError(BattlebotError):
-    """An embedded server (Valkey, mongod) could not be started."""
+    """An embedded server (Valkey, mongod, nats-server) could not be started."""
 
     code = "embedded-failed"
 

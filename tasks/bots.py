@@ -80,7 +80,7 @@ class Desk:
         timers = Timers()
         timers.start()
         scripts = GroupedScripts(base.client, Gate)
-        self.leases, self.health = Leases(scripts), Health(scripts)
+        self.leases, self.health = Leases(scripts), Health(base.client)
         self._store = MatchStore(base.client, scripts, hold_s=5.0)
         ask_archive = Throttle(base.requests.archive, timers, ARCHIVE_EVERY_S)
         conductor = Conductor(base.registry, self._store, ask_archive=ask_archive)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 import redis
-from celery import Celery, current_app
+from celery import current_app
 
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.cutoff import CutOff
@@ -33,11 +33,9 @@ from battlebot.redisio.bus import Bus
 from battlebot.redisio.connection import connect
 from battlebot.redisio.mutex import Locks, Mutex
 from battlebot.redisio.probes import note_broken_game
-from battlebot.redisio.scripts import Scripts
 from battlebot.redisio.throttle import SharedThrottle
 from battlebot.rules.registry import Registry, discover
 from battlebot.runtime.answering import Answering
-from battlebot.runtime.loglimit import LogLimit
 from battlebot.stateless.health import Health
 from battlebot.storage import Storage
 from tasks.requests import Requests, sending
@@ -60,7 +58,6 @@ class MatchBench:
     """The parts of a worker process that live matches need: they work without MongoDB."""
 
     settings: Settings
-    celery: Celery
     client: redis.Redis
     locks: Locks
     store: MatchStore
@@ -116,14 +113,13 @@ def _match_bench(_pid: int) -> MatchBench:
     conductor = Conductor(registry, store, ask_archive=requests.archive, ask_bots=requests.bots)
     return MatchBench(
         settings=settings,
-        celery=celery,
         client=client,
         locks=Locks(client),
         store=store,
         finished=Finished(client),
         queues=queues,
         conductor=conductor,
-        sweeper=Sweeper(client, conductor, queues, settings.node_timeout_s, settings.sweep_interval_s, LogLimit()),
+        sweeper=Sweeper(client, conductor, queues, settings.node_timeout_s, settings.sweep_interval_s),
         registry=registry,
         requests=requests,
     )
@@ -143,7 +139,7 @@ def _games(client: redis.Redis) -> Registry:
 def _workbench(pid: int) -> Workbench:
     base = _match_bench(pid)
     settings, client, store, queues, requests = base.settings, base.client, base.store, base.queues, base.requests
-    storage, health = Storage(settings), Health(Scripts(client))
+    storage, health = Storage(settings), Health(client)
     mongodb = Answering(partial(storage.ping, PING_S))
     mongodb.require(PINGED_S)
     # the cap of meetings is an index: nothing is paired before it is there

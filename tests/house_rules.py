@@ -292,9 +292,9 @@ LAYERS = {
 # library or part of ours -> why, and who alone may import it
 OWNERS: dict[str, tuple[str, tuple[str, ...]]] = {
     "redis": (
-        "live matches, names and who is missing are kept in Redis by their parts alone; others only hand it on",
+        "matches, names, who is missing and how addresses do are kept in Redis by their parts alone; others hand it on",
         (
-            *("battlebot.redisio", "battlebot.arena", "battlebot.matchmaking.missing"),
+            *("battlebot.redisio", "battlebot.arena", "battlebot.matchmaking.missing", "battlebot.stateless.health"),
             *("battlebot.embedded.valkey", "battlebot.api.context", "tasks.workbench", "app"),
         ),
     ),

@@ -8,7 +8,7 @@ from typing import Any
 
 from battlebot.arena.live.turnedaway import Knock, Proof
 from battlebot.arena.node.player import LetIn, Player, Terms
-from battlebot.arena.places import NO_TRAITS, Traits
+from battlebot.arena.places import Traits
 from battlebot.runtime.lag import Lag
 from battlebot.wire.login import Login
 
@@ -24,11 +24,11 @@ def player_of(
     released: Callable[[Player], None] = lambda player: None,
     proves: Proof | None = None,
     came_s: float = NOT_YET,
-    traits: Traits = NO_TRAITS,
+    traits: Traits | None = None,
 ) -> Player:
     """A player whose login was let in."""
     knock = login if isinstance(login, Knock) else Knock(login)
-    return Player(LetIn(knock, proves, came_s), channel, connection, Terms(lag or Lag(), released), traits)
+    return Player(LetIn(knock, proves, came_s), channel, connection, Terms(lag or Lag(), released), traits or Traits())
 
 
 def login_of(bot: str, game: str = "numberwang", **more: Any) -> Login:

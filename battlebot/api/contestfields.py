@@ -65,19 +65,6 @@ class Text(fields.Field[str]):
         return value.strip()
 
 
-class Choice(fields.Field[str]):
-    """One of the given words."""
-
-    def __init__(self, *words: str, **kwargs: Any) -> None:
-        super().__init__(metadata={"type": "string", "enum": list(words), **kwargs.pop("metadata", {})}, **kwargs)
-        self.words = words
-
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
-        if value not in self.words:
-            raise refused("choice", f"{attr} must be one of {', '.join(self.words)}.")
-        return str(value)
-
-
 class JsonObject(fields.Field[dict[str, Any]]):
     """An object whose keys are checked elsewhere, by the game or the format."""
 

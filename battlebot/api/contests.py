@@ -68,7 +68,7 @@ def show_contest(game: str, name: str) -> dict[str, Any]:
 @contests.response(200, AuditEntry(many=True))
 @contests.alt_response(404, schema=ErrorBody)
 def show_audit(game: str, name: str) -> list[dict[str, Any]]:
-    """What organisers, the clock and the contest itself did, the latest first"""
+    """What organisers, the clock and the contest itself did, the latest first, at most 1000 entries"""
     stored_contest(game, name)
     return current_context().storage.audit.of_contest(game, name)
 

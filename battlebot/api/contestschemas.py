@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from marshmallow import EXCLUDE, Schema, fields
+from marshmallow import Schema, fields
 
-from battlebot.api.contestfields import BotNames, Choice, Entrants, JsonObject, Moment, Points, Text, Whole
-from battlebot.api.schemas import Count, Name, OfFault
+from battlebot.api.contestfields import BotNames, Entrants, JsonObject, Moment, Points, Text, Whole
+from battlebot.api.schemas import Choice, Count, Name, OfFault
 from battlebot.contests.contest import STATES
 from battlebot.contests.formats import format_names
 from battlebot.wire.names import MAX_NAME_LENGTH
@@ -80,9 +80,6 @@ class VoidReason(Strict):
 class ContestList(Schema):
     """Which contests to list."""
 
-    class Meta:
-        unknown = EXCLUDE
-
     state = Choice(*STATES, load_default=None, metadata={"description": "Only contests in this state."})
     limit = Count(1, MOST_LISTED, "At most so many.", load_default=LISTED)
     before = fields.String(load_default=None, metadata={"description": "Only those made before the one of this name."})
@@ -91,17 +88,11 @@ class ContestList(Schema):
 class OfBot(Schema):
     """An optional bot to ask about."""
 
-    class Meta:
-        unknown = EXCLUDE
-
     bot = Name(load_default=None, metadata={"description": "Only what concerns this bot."})
 
 
 class AboutBot(Schema):
     """The bot to ask about; required."""
-
-    class Meta:
-        unknown = EXCLUDE
 
     bot = Name(
         required=True,
@@ -118,8 +109,5 @@ class WithVoid(OfFault):
 
 class Best(Schema):
     """How many bots of the table."""
-
-    class Meta:
-        unknown = EXCLUDE
 
     limit = Count(2, 500, "Of so many bots, the best.", load_default=200)

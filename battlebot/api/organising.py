@@ -14,14 +14,14 @@ from battlebot.api.contestschemas import ContestChanges, NewContest, NewEntrants
 from battlebot.api.context import check_game, current_context
 from battlebot.api.parsing import Described, refuse_body, refuse_query
 from battlebot.api.schemas import ErrorBody
-from battlebot.api.tokens import SCHEME, for_organisers, organiser_name
+from battlebot.api.tokens import SCHEME, organiser_name, organisers_only
 from battlebot.errors import BadMessage
 
 ACTIONS = ("start", "pause", "resume", "finish")
 
 organising = Described("organising", __name__, description="What organisers do; every path needs a token")
 organising.url_value_preprocessor(check_game)
-for_organisers(organising)
+organising.before_request(organisers_only)
 organising.before_request(refuse_query)
 
 

@@ -25,7 +25,10 @@ OF_STORES = (503,)
 
 
 class Parser(FlaskParser):
-    """Reads the body as JSON whatever its Content-Type; answers 400 if it is invalid."""
+    """Reads the body as JSON whatever its Content-Type; answers 400 if it is invalid.
+
+    Query arguments that a schema does not have are ignored, as webargs does by default.
+    """
 
     DEFAULT_VALIDATION_STATUS = 400
 

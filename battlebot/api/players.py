@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from flask import redirect, request, url_for
-from marshmallow import EXCLUDE, Schema, fields
-from marshmallow.validate import Length, OneOf
+from marshmallow import Schema, fields
+from marshmallow.validate import Length
 from werkzeug.wrappers import Response
 
 from battlebot.api.context import check_game, current_context
 from battlebot.api.parsing import Described
 from battlebot.api.ratings import RatingsPage
 from battlebot.api.reading import check_before
-from battlebot.api.schemas import LINK, AsItIs, Count, ErrorBody, StoredMatch, link
+from battlebot.api.schemas import LINK, AsItIs, Choice, Count, ErrorBody, StoredMatch, link
 from battlebot.api.verdicts import explained
 from battlebot.errors import Unavailable, UnknownPlayer
 from battlebot.ratings.rating import Rating, result, results
@@ -26,11 +26,11 @@ MATCHES = 30
 VARY = {"Vary": "Accept"}
 
 
-def as_json() -> fields.String:
+def as_json() -> Choice:
     """The query argument by which a browser can ask for JSON."""
-    return fields.String(
+    return Choice(
+        "json",
         load_default=None,
-        validate=OneOf(("json",), error="It must be json."),
         metadata={"description": "json: JSON also for a browser, which is sent to the page of it otherwise"},
     )
 
@@ -76,9 +76,6 @@ class PlayersAnswer(AsItIs):
 
 class AboutPlayer(Schema):
     """The player, and the part of its history to return."""
-
-    class Meta:
-        unknown = EXCLUDE
 
     format = as_json()
     name = fields.String(required=True, validate=Length(1, MAX_NAME_LENGTH))
@@ -152,7 +149,7 @@ def table_of(game: str, limit: int, offset: int = 0) -> tuple[list[dict[str, Any
 
 
 def profile_of(
-    game: str, name: str, limit: int = MATCHES, before: str | None = None
+    game: str, name: str, limit: int, before: str | None
 ) -> tuple[dict[str, Any], list[dict[str, Any]], bool]:
     """A player's row, its recent matches, and whether there are older ones. Raises UnknownPlayer, Unavailable."""
     storage = current_context().storage

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from flask import url_for
-from marshmallow import EXCLUDE, Schema, fields
+from marshmallow import Schema, fields
 
 from battlebot.api.context import check_game, current_context
 from battlebot.api.parsing import Described
@@ -21,9 +21,6 @@ ratings.url_value_preprocessor(check_game)
 
 class RatingsPage(Schema):
     """The part of the table to return."""
-
-    class Meta:
-        unknown = EXCLUDE
 
     limit = Count(1, MOST_ROWS, "At most so many bots.", load_default=100)
     offset = Count(0, MOST_OFFSET, "So many bots are left out at the top.", load_default=0)

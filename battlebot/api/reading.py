@@ -39,7 +39,7 @@ reading.url_value_preprocessor(check_game)
 @reading.response(200, BotRow(many=True))
 @reading.alt_response(404, schema=ErrorBody)
 def list_bots(game: str) -> list[dict[str, Any]]:
-    """The bots of a game, oldest first"""
+    """The bots of a game, oldest first, at most 10,000"""
     rows = current_context().storage.bots.of_game(game)
     # there may be ten thousand, and to write their moments takes longer than all the rest
     return [{**row, "date_registered": iso(row["date_registered"])} for row in cooperatively(rows)]

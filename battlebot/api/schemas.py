@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from marshmallow import EXCLUDE, INCLUDE, Schema, ValidationError, fields
-from marshmallow.validate import OneOf
 
 from battlebot.contests.contest import STATES
 from battlebot.wire.names import MAX_NAME_LENGTH, checked_name
@@ -81,6 +80,19 @@ class Count(fields.Field[int]):
         return int(text)
 
 
+class Choice(fields.Field[str]):
+    """One of the given words."""
+
+    def __init__(self, *words: str, **kwargs: Any) -> None:
+        super().__init__(metadata={"type": "string", "enum": list(words), **kwargs.pop("metadata", {})}, **kwargs)
+        self.words = words
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        if value not in self.words:
+            raise refused("choice", f"{attr} must be one of {', '.join(self.words)}.")
+        return str(value)
+
+
 class Registration(Schema):
     """The request that registers a bot; unknown keys are ignored."""
 
@@ -123,12 +135,9 @@ class BotRow(Schema):
 class OfFault(Schema):
     """The matches to return."""
 
-    class Meta:
-        unknown = EXCLUDE
-
-    fault = fields.String(
+    fault = Choice(
+        *FAULTS,
         load_default=None,
-        validate=OneOf(FAULTS, error=f"It must be one of {', '.join(FAULTS)}."),
         metadata={"description": "Only matches whose end was the fault of this one; void ones as well."},
     )
 
@@ -146,11 +155,7 @@ class Page(RecentPage):
     """The part of a contest's matches to return."""
 
     limit = Count(1, MOST_GAMES, "At most so many matches.", load_default=MOST_GAMES)
-    void = fields.String(
-        load_default="false",
-        validate=OneOf(("true", "false"), error="It must be true or false."),
-        metadata={"description": "true: void matches as well"},
-    )
+    void = Choice("true", "false", load_default="false", metadata={"description": "true: void matches as well"})
 
 
 class AsItIs(Schema):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, g, request
+from flask import g, request
 
 from battlebot.api.context import current_context
 from battlebot.errors import BadToken, NoToken
@@ -11,9 +11,13 @@ PASSWORD_SCHEME = "password"  # noqa: S105 - the name of the other security sche
 SCHEME = "organiser"  # the name of the security scheme in OpenAPI
 
 
-def for_organisers(blueprint: Blueprint) -> None:
-    """Require a valid token on all paths of the blueprint; `organiser_name` then returns its name."""
-    blueprint.before_request(_check)
+def organisers_only() -> None:
+    """Check the request's token, whose name `organiser_name` returns then. Raises NoToken, BadToken, Unavailable."""
+    token = bearer("This is for organisers: send a token, as `Authorization: Bearer <token>`.")
+    name = current_context().storage.tokens.holder(token)
+    if name is None:
+        raise BadToken("This token is unknown, expired or revoked.")
+    g.organiser = name
 
 
 def organiser_name() -> str:
@@ -27,11 +31,3 @@ def bearer(otherwise: str) -> str:
     if kind.lower() != "bearer" or not secret.strip():
         raise NoToken(otherwise)
     return secret.strip()
-
-
-def _check() -> None:
-    token = bearer("This is for organisers: send a token, as `Authorization: Bearer <token>`.")
-    name = current_context().storage.tokens.holder(token)
-    if name is None:
-        raise BadToken("This token is unknown, expired or revoked.")
-    g.organiser = name

@@ -37,9 +37,6 @@ class Traits:
         return _MARK + text if text else ""
 
 
-NO_TRAITS = Traits()
-
-
 def node_name(token: str, door: str) -> str:
     """Returns the name of a node with this door; `token` must be its own."""
     return token if door == WEB else f"{token}.{door}"
@@ -50,7 +47,7 @@ def connection_at(node: str, connection: str) -> str:
     return f"{node}/{connection}"
 
 
-def place_at(node: str, connection: str, wait: int, traits: Traits = NO_TRAITS) -> str:
+def place_at(node: str, connection: str, wait: int, traits: Traits) -> str:
     """Returns the place of a connection at a node, for its `wait`-th wait."""
     return f"{connection_at(node, connection)}.{wait}{traits.suffix}"
 

@@ -36,31 +36,27 @@ def turned(game: Game, match: Match, event: Turned, now_s: float) -> Step:
     if on_turn and event.thinking_s > seat.remaining_s:
         return lost(game, match, seat, ending.timeout(match, seat, event.thinking_s), now_s)
     offered = {**turn, "player": event.bot, "time": int(now_s * 1000)}
-    problem = _problem(game, match, event, offered) or _too_much(match, kept)
+    problem = _problem(game, match, event, offered, kept)
     if problem is not None:
         seat = charged(seat, event.thinking_s, now_s) if on_turn else seat
         return _strike(game, match, seat, event, offered, problem, now_s)
     return applied(game, match, seat, offered, kept, event, now_s)
 
 
-def _problem(game: Game, match: Match, event: Turned, offered: dict[str, Any]) -> tuple[str, str] | None:
+def _problem(
+    game: Game, match: Match, event: Turned, offered: dict[str, Any], kept: KeptTurn
+) -> tuple[str, str] | None:
     """Returns why the turn is invalid, as a code and a sentence, or None if it is valid."""
     if event.turn is None:
         return "bad-message", event.refusal or "A turn must be one JSON object."
-    version = offered.get("version")
-    if isinstance(version, int) and not isinstance(version, bool) and version > match.version:
+    if kept.version > match.version:
         return "bad-version", f"The match is at version {match.version}."
     if not game.validate(match.state, offered):
         return "invalid-turn", game.explain(match.state, offered)
-    return None
-
-
-def _too_much(match: Match, kept: KeptTurn) -> tuple[str, str] | None:
-    """Like `_problem`: whether the record would hold more of this bot's turns than it may."""
     most = match.limits.max_record_bytes
-    if kept.recorded_bytes <= most:
-        return None
-    return "too-much", f"A match keeps {most} bytes of a bot's turns; with this one they would be more."
+    if kept.recorded_bytes > most:
+        return "too-much", f"A match keeps {most} bytes of a bot's turns; with this one they would be more."
+    return None
 
 
 def _repeated(

@@ -24,7 +24,7 @@ def make_askers(settings: Settings, late_s: Callable[[], float] = lambda: 0.0, k
     """
     guard = Guard(bool(settings.bot_loopback), networks_of(settings))
     most_bytes = settings.bot_answer_bytes
-    line = NatsLine(settings.nats_url, late_s, settings.bot_answer_bytes) if settings.nats_url else None
+    line = NatsLine(settings.nats_url, late_s, most_bytes) if settings.nats_url else None
     uids = Uids(settings.secret_key) if settings.nats_url else None
     http = HttpBots(guard, most_bytes, settings.max_nesting, late_s, keeps)
     return Askers(http, NatsBots(line, uids, most_bytes))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import structlog
 
@@ -20,15 +20,9 @@ from battlebot.redisio.bus import Bus
 from battlebot.referee.events import Reconfigured
 from battlebot.referee.match import Match
 from battlebot.rules.contract import RAISED_OUTSIDE
+from battlebot.stateless.asking import Askers
 
 log = structlog.get_logger()
-
-
-class AddressChecker(Protocol):
-    """Knows which addresses can be asked."""
-
-    def check(self, address: str) -> None:
-        """Raises BadAddress unless the address can be asked."""
 
 
 @dataclass
@@ -38,9 +32,8 @@ class Battles:
     settings: Settings
     conductor: Conductor
     bus: Bus
-    addresses: AddressChecker
+    askers: Askers
     archive: StoredMatches
-    now_s: Callable[[], float] = time.time
 
     def begin(self, game_name: str, players: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Match:
         """Begins a match of these (name, address) players, in this order; returns it as it began.
@@ -59,14 +52,12 @@ class Battles:
             raise BadMessage(problem)
         for name, address in players:
             try:
-                self.addresses.check(address)
+                self.askers.check(address)
             except BadAddress as error:
                 error.details["player"] = name
                 raise
         seats = [(name, STATELESS_PLACE) for name in names]
-        made = new_match(
-            game, seats, self.settings, self.now_s(), options=options, addresses=dict(players), rated=False
-        )
+        made = new_match(game, seats, self.settings, time.time(), options=options, addresses=dict(players), rated=False)
         begin(self.conductor.store, game, made, keys.queue_name(game.name, None))
         log.info("match.begun", match=made.id, game=game.name, players=names)
         self.conductor.ask_bots(made.id)

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
+import redis
 
 from battlebot.redisio import keys
 from battlebot.redisio.connection import redis_errors
-from battlebot.redisio.scripts import Scripts
 from battlebot.stateless.asking import Question, Reply
 
 LATENCIES = 500  # the latest ones, from which percentiles are computed
@@ -37,8 +37,8 @@ class _Notes:
 class Health:
     """Notes are collected in this process and written by `flush`; readers see only what has been written."""
 
-    def __init__(self, scripts: Scripts, now_s: Callable[[], float] = time.time) -> None:
-        self._client = scripts.client
+    def __init__(self, client: redis.Redis, now_s: Callable[[], float] = time.time) -> None:
+        self._client = client
         self._now_s = now_s
         self._notes: dict[str, _Notes] = {}
         self._lock = threading.Lock()

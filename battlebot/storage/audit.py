@@ -15,6 +15,7 @@ from battlebot.storage.batches import in_batches
 from battlebot.storage.mongo import mongo_errors
 
 AT_ONCE = 20  # entries per batch; one may hold a list of thousands of bots
+MOST = 1000  # entries that are listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +43,10 @@ class Audit:
             what = {"at": datetime.now(UTC), "by": note.by, "action": note.action, "details": dict(note.details)}
             self._audit.insert_one({**about, **what}, session=session)
 
-    def of_contest(self, game: str, contest: str, limit: int = 1000) -> list[dict[str, Any]]:
-        """`[{"at", "by", "action", "details"}]` of a contest, newest first. Raises Unavailable."""
+    def of_contest(self, game: str, contest: str) -> list[dict[str, Any]]:
+        """`[{"at", "by", "action", "details"}]` of a contest, newest first, `MOST` of them. Raises Unavailable."""
         with mongo_errors():
             shown = {"_id": 0, "at": 1, "by": 1, "action": 1, "details": 1}
             found = self._audit.find({"game": game, "contest": contest}, shown)
-            found = found.sort([("revision", -1), ("at", -1), ("_id", -1)]).limit(limit)
+            found = found.sort([("revision", -1), ("at", -1), ("_id", -1)]).limit(MOST)
             return list(in_batches(found, AT_ONCE))

@@ -119,7 +119,7 @@ class Games:
         return [first, *(Document(self._turns, {"match": match["_id"], "part": number}, "$") for number in later)]
 
     def recent(
-        self, game: str, limit: int = 30, before: str | None = None, fault: str | None = None
+        self, game: str, limit: int, before: str | None = None, fault: str | None = None
     ) -> list[dict[str, Any]]:
         """The most recent matches of a game, without turns; if given, only those before `before`, and of that `fault`.
 
@@ -127,7 +127,7 @@ class Games:
         """
         return self._listed({"game": game, **_of_fault(fault)}, limit, before)
 
-    def of_player(self, game: str, player: str, limit: int = 30, before: str | None = None) -> list[dict[str, Any]]:
+    def of_player(self, game: str, player: str, limit: int, before: str | None) -> list[dict[str, Any]]:
         """A bot's most recent matches of a game, without turns. Raises Unavailable."""
         return self._listed({"game": game, "players": player}, limit, before)
 
@@ -149,7 +149,7 @@ class Games:
             query["match.void"] = False
         return self._listed(query, limit, before)
 
-    def numbers(self, game: str, contest: str, limit: int, before: str | None = None) -> list[int]:
+    def numbers(self, game: str, contest: str, limit: int, before: str | None) -> list[int]:
         """The `match.seq` of the matches that `of_contest` returns, from the index alone. Raises Unavailable."""
         query = {"game": game, "contest": contest, "match.void": False}
         return [row["match"]["seq"] for row in self._listed(query, limit, before, {"_id": 0, "match.seq": 1})]

@@ -193,7 +193,7 @@ class Ledger:
         kept = {}
         for row in collection.find({"game": game, "contest": contest}, session=session):
             key = (game, contest, row["bot_id"], *([row["opponent"]] if "opponent" in row else []))
-            kept[key] = {name: row.get(name, 0) for name in _COUNTED if name in row}
+            kept[key] = {name: row[name] for name in _COUNTED if name in row}
         return kept
 
 

@@ -47,7 +47,7 @@ class Ratings:
             found = self._ratings.find({"game": game}, ROW).sort([("ordinal", -1), ("bot_id", 1)])
             return list(found.skip(offset).limit(limit))
 
-    def by_elo(self, game: str, limit: int, offset: int = 0) -> list[dict[str, Any]]:
+    def by_elo(self, game: str, limit: int, offset: int) -> list[dict[str, Any]]:
         """The ratings, best Elo first, equal ones by name. Raises Unavailable."""
         with mongo_errors():
             found = self._ratings.find({"game": game}, ROW).sort([("elo", -1), ("bot_id", 1)])

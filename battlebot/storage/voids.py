@@ -94,7 +94,7 @@ class Voids:
         with mongo_errors():
             self._voids.update_many({"_id": {"$in": list(match_ids)}}, {"$unset": {"playing": ""}})
 
-    def why(self, match_ids: Iterable[str], session: ClientSession | None = None) -> dict[str, dict[str, Any]]:
+    def why(self, match_ids: Iterable[str], session: ClientSession) -> dict[str, dict[str, Any]]:
         """Match -> `{"by", "reason", "at"}`, for those taken back. The caller handles the driver's errors."""
         found = self._voids.find({"_id": {"$in": list(match_ids)}}, {"by": 1, "reason": 1, "at": 1}, session=session)
         return {row.pop("_id"): row for row in found}

@@ -31,7 +31,7 @@ class Door(Sock):
         self._settings = settings
         super().__init__(app)
 
-    def route(self, path: str, bp: Any = None, **kwargs: Any) -> Callable[..., Any]:
+    def route(self, path: str) -> Callable[..., Any]:
         """Like flask_sock.Sock.route, but passes the handler a `WebSocket`."""
 
         def decorator(handler: Callable[[WebSocket], None]) -> Callable[..., Any]:
@@ -48,8 +48,7 @@ class Door(Sock):
                 return Hijacked()
 
             on_upgrade.__name__ = f"{handler.__name__}_{len(path)}"
-            (bp or self.app).route(path, websocket=True, **kwargs)(on_upgrade)
-            return on_upgrade
+            return self.app.route(path, websocket=True)(on_upgrade)
 
         return decorator
 

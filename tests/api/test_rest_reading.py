@@ -168,6 +168,40 @@ def test_before_must_be_a_match(home: House, before: str) -> None:
     assert (answer.status_code, answer.json["field"]) == (400, "before")
 
 
+WITH_A_QUERY = (
+    *("", "/ratings", "/players", "/player", "/contests", "/contest/autumn"),
+    *(f"/contests/autumn/{part}" for part in ("meetings", "why", "crosstable", "export.csv", "export.ndjson")),
+)
+
+
+@pytest.mark.parametrize("path", WITH_A_QUERY)
+def test_query_arguments_that_are_not_known_are_ignored(home: House, path: str) -> None:
+    """By all paths that know some."""
+    home.contest(bots=("a", "b"))
+    home.play("a", "b", None, "autumn")
+    query = {"bot": "a", "name": "a", "other": "x"}
+    assert home.client.get(f"{GAME}{path}", query_string=query).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "field"),
+    [
+        *((path, "fault") for path in ("", "/contest/autumn", "/contests/autumn/export.csv")),
+        *((path, "void") for path in ("/contest/autumn", "/contests/autumn/export.csv")),
+        *((path, "format") for path in ("/players", "/player")),
+        ("/contests", "state"),
+    ],
+)
+def test_a_word_that_a_query_argument_cannot_be_is_refused_alike_by_all_paths(
+    home: House, path: str, field: str
+) -> None:
+    """In a sentence that names the argument."""
+    home.contest()
+    answer = home.client.get(f"{GAME}{path}", query_string={field: "x", "name": "a"}).json
+    assert (answer["code"], answer["field"], answer["rule"]) == ("bad-message", field, "choice")
+    assert answer["error"].startswith(f"{field} must be one of ")
+
+
 def test_empty_lists_are_lists(client: FlaskClient) -> None:
     """Nothing has been played and nobody is registered."""
     assert client.get(GAME).json == []

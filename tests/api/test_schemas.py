@@ -62,7 +62,7 @@ def test_a_name_that_is_none_has_an_error_of_its_own(more: dict[str, Any]) -> No
 
 def test_a_page_is_as_large_as_is_said() -> None:
     """Thirty of a game's matches, as in the original; all of a contest's, up to a thousand, without the void ones."""
-    assert RecentPage().load({"x": "1"}) == {"fault": None, "limit": 30, "before": None}
+    assert RecentPage().load({}) == {"fault": None, "limit": 30, "before": None}
     assert Page().load({}) == {"fault": None, "limit": 1000, "before": None, "void": "false"}
     for limit in ("1", "0030", "1000"):
         assert RecentPage().load({"limit": limit})["limit"] == int(limit)

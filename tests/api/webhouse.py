@@ -35,7 +35,6 @@ from battlebot.contests.service.organiser import Organiser
 from battlebot.matchmaking.missing import Missing
 from battlebot.redisio.bus import Bus
 from battlebot.redisio.connection import connect
-from battlebot.redisio.scripts import Scripts
 from battlebot.referee.match import Limits, Match, Seat
 from battlebot.rules.registry import discover
 from battlebot.stateless import make_askers
@@ -161,7 +160,7 @@ def house(settings: Settings, answer_within_s: float = 2.0, app: Flask | None = 
         registry=REGISTRY,
         storage=storage,
         directory=directory,
-        stateless=StatelessBots(storage, directory, trial, Health(Scripts(client)), Queues(client), while_tested),
+        stateless=StatelessBots(storage, directory, trial, Health(client), Queues(client), while_tested),
         live=LiveMatches(REGISTRY, store),
         presence=Presence(client),
         bus=Bus(client),

@@ -251,7 +251,7 @@ def test_of_matches_that_begin_together_each_stands_or_falls_by_itself(
         matches.append(new_match(game, seats, settings, 1000.0))
     queues.leave(game.name, Ticket("n/b3", "b3", 1.0))
     client.script_flush()
-    begun = store.begin_all([beginning(game, match) for match in matches], game.name)
+    begun = store.begin_all([beginning(game, match) for match in matches], game.name, 0)
     assert [index for index, done in enumerate(begun) if not done] == [3]
     assert set(store.live_ids()) == {match.id for match in matches} - {matches[3].id}
     assert [ticket.bot for ticket in queues.tickets(game.name)] == ["a3"]

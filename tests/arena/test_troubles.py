@@ -33,13 +33,12 @@ class Night:
         self.client, self.store, self.all_games, self.now_s = client, store, registry, time.time()
         self.gone = begun("numberwang", now_s=self.now_s - 300)
         self.other = begun("noughtsandcrosses", "n1/2.1", "n2/2.1", now_s=self.now_s - 200)
-        self.may_tell = LogLimit(lambda: self.now_s)
         self.sweep_with(registry)
 
     def sweep_with(self, registry: Registry) -> None:
         """From now on the worker has these games."""
         conductor = Conductor(registry, self.store, now_s=lambda: self.now_s)
-        self.sweeper = Sweeper(self.client, conductor, Queues(self.client), 5.0, 1.0, may_tell=self.may_tell)
+        self.sweeper = Sweeper(self.client, conductor, Queues(self.client), 5.0, 1.0)
 
     def remove_the_game(self) -> None:
         """The worker has no numberwang any more."""
@@ -58,9 +57,17 @@ class Night:
 
 
 @pytest.fixture
-def night(client: redis.Redis, store: MatchStore, registry: Registry, begun: Callable[..., Match]) -> Night:
+def night(
+    client: redis.Redis,
+    store: MatchStore,
+    registry: Registry,
+    begun: Callable[..., Match],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Night:
     """Returns it, with all games."""
-    return Night(client, store, registry, begun)
+    night = Night(client, store, registry, begun)
+    monkeypatch.setattr("battlebot.arena.live.troubles.may_tell", LogLimit(lambda: night.now_s))
+    return night
 
 
 CAUSES = {"the game is not installed": Night.remove_the_game, "it cannot be read": Night.spoil_the_document}

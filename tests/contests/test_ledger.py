@@ -112,7 +112,7 @@ def test_what_is_done_in_a_transaction_is_all_part_of_it(
 def told(storage: Storage, matches: dict[str, str]) -> list[Any]:
     """Returns what is read of the contest."""
     since = datetime.fromtimestamp(0, UTC)
-    numbers = storage.games.numbers(*CUP, 10)
+    numbers = storage.games.numbers(*CUP, 10, None)
     return [
         storage.standings.of_contest(*CUP),
         storage.standings.pairs(*CUP),

@@ -27,7 +27,6 @@ from battlebot.config import Settings
 from battlebot.errors import NotTested, Unavailable
 from battlebot.redisio import keys
 from battlebot.redisio.connection import connect
-from battlebot.redisio.scripts import Scripts
 from battlebot.stateless import make_askers
 from battlebot.stateless.asking import Askers
 from battlebot.stateless.attendance import Attendance
@@ -58,7 +57,7 @@ def attendance(settings: Settings) -> Iterator[Attendance]:
         store=store,
         queues=Queues(client),
         heartbeats=Heartbeats(client),
-        retests=Retests(storage.bots, Health(Scripts(client)), nobody),
+        retests=Retests(storage.bots, Health(client), nobody),
         casual=CasualMatches(settings, store, storage.bots.addresses, lambda match_id: None),
         ask_pairing=lambda game, contest: None,
     )
@@ -114,7 +113,7 @@ def test_bots_that_hang_in_their_tests_keep_the_others_from_nothing(
     """Their tests go on while the others are looked after, each once, and what becomes of them is seen later."""
     url = bots.url("hanging")
     attendance.storage.bots.register("battlecube", "hangs", "owner", b"", url=url, available=True)
-    Health(Scripts(attendance.store.client), lambda: time.time() - 2 * FIRST_PAUSE_S).pause(url)
+    Health(attendance.store.client, lambda: time.time() - 2 * FIRST_PAUSE_S).pause(url)
     attendance.retests.trial = Trial(attendance.registry, settings, make_askers(replace(settings, bot_loopback=True)))
     attendance.look()
     assert [ticket.bot for ticket in attendance.queues.tickets(GAME)] == ["url-bot"]
@@ -296,7 +295,7 @@ def test_a_paused_bot_that_the_server_could_not_test_is_as_it_was(attendance: At
     """NATS is away: the bot is neither tested nor paused again, and is tested when there is something to ask it by."""
     url = "nats://bots.away"
     attendance.storage.bots.register("crossword", "away", "owner", b"", url=url, available=True)
-    Health(Scripts(attendance.store.client), lambda: time.time() - 2 * FIRST_PAUSE_S).pause(url)
+    Health(attendance.store.client, lambda: time.time() - 2 * FIRST_PAUSE_S).pause(url)
     before = attendance.retests.health.paused_until_s([url])
     line = NatsLine(f"nats://127.0.0.1:{free_port()}")
     attendance.retests.trial = Trial(
@@ -328,7 +327,7 @@ def test_a_pause_has_its_time_and_then_a_test(attendance: Attendance, monkeypatc
     monkeypatch.setattr("battlebot.stateless.retests.in_background", lambda work, *arguments: work(*arguments))
     attendance.retests.trial = Mock(of=test)
     attendance.now_s = attendance.retests.now_s = clock
-    attendance.retests.health = Health(Scripts(attendance.store.client), clock)
+    attendance.retests.health = Health(attendance.store.client, clock)
     assert waiting() == ["url-bot"]
     began_s = clock.now_s
     attendance.retests.health.pause(url)
@@ -352,7 +351,7 @@ def test_a_paused_bot_of_a_game_that_was_removed_is_left_alone(
 ) -> None:
     """There is nothing to test it with, until the game is put back."""
     attendance.storage.bots.register("removed", "bereft", "owner", b"", url="http://127.0.0.1:9/b", available=True)
-    Health(Scripts(attendance.store.client), lambda: time.time() - 2 * FIRST_PAUSE_S).pause("http://127.0.0.1:9/b")
+    Health(attendance.store.client, lambda: time.time() - 2 * FIRST_PAUSE_S).pause("http://127.0.0.1:9/b")
     attendance.retests.trial = Trial(attendance.registry, settings, make_askers(settings))
     monkeypatch.setattr("battlebot.stateless.retests.in_background", lambda work, *arguments: work(*arguments))
     assert attendance.look() == 1

@@ -12,7 +12,6 @@ from battlebot.config import Settings
 from battlebot.errors import Unavailable
 from battlebot.redisio import keys
 from battlebot.redisio.connection import connect
-from battlebot.redisio.scripts import Scripts
 from battlebot.stateless.asking import Failure, Question, Reply
 from battlebot.stateless.health import FAILURES, FIRST_PAUSE_S, LATENCIES, LONGEST_PAUSE_S, PAUSED_AFTER, Health
 
@@ -30,7 +29,7 @@ def clock() -> Clock:
 def health(settings: Settings, clock: Clock) -> Iterator[Health]:
     """Over the emptied Valkey."""
     client = connect(settings.redis_url)
-    yield Health(Scripts(client), clock)
+    yield Health(client, clock)
     client.close()
 
 

@@ -11,7 +11,6 @@ from cluster import wait_for
 from httpbots import Bots
 
 from battlebot.contests.service.organiser import Organiser
-from battlebot.redisio.scripts import Scripts
 from battlebot.stateless.health import FIRST_PAUSE_S, PAUSED_AFTER, Health
 
 GAME = "battlecube"
@@ -63,7 +62,7 @@ def test_battles_go_on_without_a_bot_whose_url_is_paused(field: Field, bots: Bot
     assert all(game["match"]["fault"] != "server" for game in games)
     assert all({"name": "ill", "score": 0} in game["scores"] for game in with_it)
     assert all({row["name"]: row["score"] for row in game["scores"]}["well"] == 3 for game in games)
-    health = Health(Scripts(field.client))
+    health = Health(field.client)
     assert health.report(urls["ill"], "ill")["pausedUntil"] is not None
 
 
@@ -74,7 +73,7 @@ def test_a_paused_url_is_tried_again_and_its_bot_is_in_the_battles_to_come(
     """It passes its test after the pause and fails again: the next pause is twice as long. Mended, it fights on."""
     urls = {"sound": bots.url("slow"), "safe": bots.url("slow/2"), "lame": bots.url("lame")}
     over = champion("lasting", urls, 1000)
-    health = Health(Scripts(field.client))
+    health = Health(field.client)
     bots.broken.set()
     pauses: list[float] = []
 

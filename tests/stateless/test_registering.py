@@ -19,7 +19,6 @@ from battlebot.arena.names.presence import Presence
 from battlebot.config import Settings
 from battlebot.errors import BadAddress, NameTaken, Refused, Unavailable
 from battlebot.redisio.connection import connect
-from battlebot.redisio.scripts import Scripts
 from battlebot.stateless import make_askers
 from battlebot.stateless.health import Health
 from battlebot.stateless.registering import StatelessBots
@@ -51,7 +50,7 @@ def owners(
     client = connect(settings.redis_url)
     trial = Trial(GAMES, settings, make_askers(replace(settings, bot_loopback=True), keeps=False))
     place = partial(limit.place, "owner")
-    yield StatelessBots(storage, directory, trial, Health(Scripts(client)), Queues(client), place)
+    yield StatelessBots(storage, directory, trial, Health(client), Queues(client), place)
     client.close()
 
 
@@ -136,7 +135,7 @@ def test_an_owners_test_is_kept_and_ends_a_pause_if_it_is_passed(
     """A bot that connects has nothing to test."""
     url, client = bots.url("counting"), connect(settings.redis_url)
     owners.register("numberwang", "url-bot", "owner", url, True)
-    Health(Scripts(client)).pause(url)
+    Health(client).pause(url)
     client.close()
     assert owners.show("numberwang", "url-bot")["state"] == "paused"
     result = owners.test("numberwang", "url-bot")

@@ -76,7 +76,7 @@ def look_after(field: Field, match: Match, late_s: float) -> None:
 def test_the_answers_to_a_tick_are_one_commit(ground: Field, bots: Bots) -> None:
     """Of all four bots together."""
     match = ground.begin([bots.url("good")] * 4, maxNumOfTicks=5)
-    assert stretches(ground, Health(Scripts(ground.client)), []).conduct(match.id) == 20
+    assert stretches(ground, Health(ground.client), []).conduct(match.id) == 20
     assert ground.store.load(match.id).revision == 5
 
 
@@ -87,7 +87,7 @@ def test_a_battle_leaves_a_rated_match_time_whenever_it_has_computed(
     pauses = list[float]()
     monkeypatch.setattr(pace, "MOST_S", 1e-9)
     monkeypatch.setattr(pace.gevent, "sleep", pauses.append)
-    asking = stretches(ground, Health(Scripts(ground.client)), [])
+    asking = stretches(ground, Health(ground.client), [])
     asking.conduct(ground.begin([bots.url("good")] * 2, maxNumOfTicks=5).id)
     # the first computes at once
     assert pauses == [pace.YIELD_S] * (5 * 3 - 1)
@@ -107,7 +107,7 @@ def test_looks_after_a_match_cost_its_bots_nothing(ground: Field, bots: Bots) ->
     """Before they are asked, and while one thinks: no clock runs, nothing is asked twice, no answer counts twice."""
     ground.battles.settings = replace(ground.parts.settings, turn_timeout_ms=60_000)
     match = ground.begin([bots.url("hanging"), bots.url("good")], maxNumOfTicks=2)
-    asking = stretches(ground, Health(Scripts(ground.client)), [])
+    asking = stretches(ground, Health(ground.client), [])
     look_after(ground, match, 3600)
     with ThreadPoolExecutor() as worker:
         stretch_of_it = worker.submit(asking.conduct, match.id)
@@ -128,7 +128,7 @@ def test_a_stretch_ends_in_a_pause_that_is_longer(ground: Field, bots: Bots, mon
     """The match is given back and asked for again: no task waits for longer than tasks may take."""
     monkeypatch.setattr(stretch, "LONGEST_S", 0.1)
     match, again = ground.begin([bots.url("good")] * 2, numOfTasksPerTick=2, speed=5000), list[str]()
-    assert stretches(ground, Health(Scripts(ground.client)), again).conduct(match.id) == 2
+    assert stretches(ground, Health(ground.client), again).conduct(match.id) == 2
     assert again == [match.id]
     after = ground.store.load(match.id)
     assert asked_from_s(ground.conductor.registry[match.game], after) > time.time()
@@ -149,7 +149,7 @@ def test_a_match_is_left_to_the_sweep_when_the_server_fails_to_ask_time_after_ti
 
     monkeypatch.setattr(Askers, "ask", ask)
     match, again = ground.begin([bots.url("good")] * 2, maxNumOfTicks=5), list[str]()
-    assert stretches(ground, Health(Scripts(ground.client)), again).conduct(match.id) == 2
+    assert stretches(ground, Health(ground.client), again).conduct(match.id) == 2
     assert len(asked) == 2 * (stretch.MOST_TROUBLES + 1 + stretch.MOST_TROUBLES + 1)
     assert again == []
 
@@ -166,7 +166,7 @@ def test_while_nats_is_away_a_match_waits_and_takes_up_no_place(
     seats = [(bot, STATELESS_PLACE) for bot in "ab"]
     match = new_match(game, seats, ground.parts.settings, time.time(), addresses=dict.fromkeys("ab", "nats://x"))
     assert begin(ground.store, game, match, game.name)
-    asking = stretches(ground, Health(Scripts(ground.client)), again)
+    asking = stretches(ground, Health(ground.client), again)
     assert asking.conduct(match.id) == 0
     assert (again, ground.client.exists(keys.asking(match.id))) == ([], 1)
     if until == "the worker stops":
@@ -182,7 +182,7 @@ def test_what_a_bot_does_in_a_battle_that_anybody_may_ask_for_says_nothing_of_it
     ground: Field, bots: Bots, rated: bool
 ) -> None:
     """In other matches it does. No bot is paused because somebody asks it what it cannot answer."""
-    url, health = bots.url("failing"), Health(Scripts(ground.client))
+    url, health = bots.url("failing"), Health(ground.client)
     match = ground.begin([url] * PAUSED_AFTER)
     ground.conductor.store.client.hset(
         keys.match(match.id), "doc", encode_match(msgspec.structs.replace(match, rated=rated))
@@ -200,7 +200,7 @@ def test_a_battle_of_slow_bots_holds_up_no_rated_match_at_their_host(
     battle, match = ground.begin([bots.url("hanging")]), ground.begin([bots.url("good")] * 2, maxNumOfTicks=3)
     rated = encode_match(msgspec.structs.replace(match, rated=True))
     ground.client.hset(keys.match(match.id), "doc", rated)
-    asking = stretches(ground, Health(Scripts(ground.client)), [])
+    asking = stretches(ground, Health(ground.client), [])
     with ThreadPoolExecutor() as worker:
         slow = worker.submit(asking.conduct, battle.id)
         wait_for(lambda: bots.asked["hanging"] == 1, "the question")
@@ -239,7 +239,7 @@ def test_however_many_battles_there_are_rated_matches_go_on(ground: Field, bots:
         field.conductor,
         askers,
         Leases(Scripts(field.client)),
-        Health(Scripts(field.client)),
+        Health(field.client),
         again.append,
         lambda: None,
         most_unrated=1,
@@ -283,7 +283,7 @@ def test_an_error_in_what_a_game_asks_or_understands_ends_the_match_at_once(
     game = conductor.registry[match.game]
     broken = replace(game, rules=replace(game.rules, **{function: does}))
     conductor.registry = Registry({game.name: broken})
-    stretches(ground, Health(Scripts(ground.client)), again).conduct(match.id)
+    stretches(ground, Health(ground.client), again).conduct(match.id)
     verdict = ground.store.load(match.id).verdict
     assert verdict is not None
     assert (verdict.victor, verdict.void) == (None, True)

@@ -99,7 +99,7 @@ def test_a_match_outside_contests_moves_no_standings(storage: Storage) -> None:
     """Stored, and not void; also together with one of a contest."""
     meet(storage, 9)
     storage.archive.store([game(8, contest=None), game(9)])
-    assert [row["match"]["void"] for row in storage.games.recent("numberwang")] == [False, False]
+    assert [row["match"]["void"] for row in storage.games.recent("numberwang", 9)] == [False, False]
     moved = [*storage.database["standings"].find(), *storage.database["pairs"].find()]
     assert {row["contest"] for row in moved} == {"cup"}
 

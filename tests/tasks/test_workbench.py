@@ -29,7 +29,6 @@ from battlebot.errors import BadGame, Unavailable
 from battlebot.redisio import keys
 from battlebot.redisio.connection import connect
 from battlebot.redisio.probes import Probes
-from battlebot.redisio.scripts import Scripts
 from battlebot.redisio.tasklists import TaskLists
 from battlebot.referee.events import Failed, Turned
 from battlebot.referee.match import Match
@@ -119,7 +118,7 @@ def test_a_bot_that_was_made_unavailable_is_not_paused(bench: Workbench) -> None
     for bot, available in (("ada", True), ("bob", False)):
         where = {"url": "http://127.0.0.1:9/", "available": available}
         bench.storage.bots.register("battlecube", bot, "owner", b"sealed", **where)
-    Health(Scripts(bench.store.client)).pause("http://127.0.0.1:9/")
+    Health(bench.store.client).pause("http://127.0.0.1:9/")
     assert list(bench.pairer.paused(["ada", "bob"])) == ["ada"]
 
 

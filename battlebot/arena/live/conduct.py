@@ -93,7 +93,7 @@ class Conductor:
         """
         return self.conduct_all(match, [event], draft)
 
-    def conduct_all(self, match: Match, events: Sequence[Event], draft: Draft | None = None) -> Step:
+    def conduct_all(self, match: Match, events: Sequence[Event], draft: Draft | None) -> Step:
         """Like `conduct`, for events that came at one moment, in one commit. Seats are told the state after all."""
         first = self._wary_draft if match.wary and match.verdict is None and self.node else self.draft
         draft = draft or first(match, events)

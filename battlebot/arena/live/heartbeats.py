@@ -40,12 +40,12 @@ class DoorHistory(NamedTuple):
 
     outages: list[Outage]
     open_s: float | None
-    shut_s: float = 0.0
-    reopened_s: float = 0.0
-    silent_s: float = 0.0
-    heard_s: float = 0.0
-    all_heard_s: float = math.inf
-    hung_s: float = 0.0
+    shut_s: float
+    reopened_s: float
+    silent_s: float
+    heard_s: float
+    all_heard_s: float
+    hung_s: float
 
     def could_come_in(self, moment_s: float, now_s: float) -> bool:
         """Returns whether a bot whose time ended at `moment_s` could have come in: the door was open then or later.

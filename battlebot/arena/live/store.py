@@ -87,7 +87,7 @@ class MatchStore:
         call = begin_call(one, queue, holder, 0)
         return bool(held(lambda: self._scripts.run(BEGIN, *call), min(self._hold_s, 5.0)))
 
-    def begin_all(self, beginnings: Sequence[Beginning], queue: str, not_after_ms: int = 0) -> list[bool]:
+    def begin_all(self, beginnings: Sequence[Beginning], queue: str, not_after_ms: int) -> list[bool]:
         """Like `begin`, for each; they are sent together, and each succeeds or fails by itself.
 
         After `not_after_ms` on Redis's clock (0: no limit) none begins.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from functools import partial
 
 import redis
@@ -43,9 +43,7 @@ class Sweeper:
         queues: Queues,
         node_timeout_s: float,
         every_s: float,
-        may_tell: Callable[[Hashable], bool] = lambda thing: True,
     ) -> None:
-        """`may_tell(thing)` limits how often it is logged that the same match cannot be looked after."""
         self._client = client
         self._heartbeats = conductor.heartbeats
         self._cut_off = CutOff(client, conductor.heartbeats)
@@ -54,7 +52,7 @@ class Sweeper:
         self._store = conductor.store
         self._queues = queues
         self._summons = Summons(conductor.registry, conductor.store, conductor.ask_bots)
-        self._troubles = Troubles(conductor.store, may_tell)
+        self._troubles = Troubles(conductor.store)
         self._node_timeout_s = node_timeout_s
         self._gap_s = max(node_timeout_s, 3 * every_s)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
 from typing import Any
 
 import orjson
@@ -14,6 +13,7 @@ from battlebot.arena.live.store import MatchStore
 from battlebot.errors import UnknownGame, UnreadableMatch
 from battlebot.redisio import keys
 from battlebot.redisio.connection import redis_errors
+from battlebot.runtime.loglimit import LogLimit
 
 log = structlog.get_logger()
 
@@ -23,6 +23,8 @@ FORGOTTEN_S = 180.0  # longer than sweeps are ever apart: if it has not failed s
 
 # what does not pass as long as the versions and the games that run here stay the same
 HOPELESS = (UnreadableMatch, UnknownGame)
+
+may_tell = LogLimit()
 
 
 def failing(client: redis.Redis) -> dict[str, tuple[float, float]]:
@@ -37,11 +39,9 @@ def failing(client: redis.Redis) -> dict[str, tuple[float, float]]:
 class Troubles:
     """Remembers in Redis, for operators too, which matches failed and since when. Every method raises Unavailable."""
 
-    def __init__(self, store: MatchStore, may_tell: Callable[[Hashable], bool]) -> None:
-        """`may_tell(thing)` limits how often the same thing is logged."""
+    def __init__(self, store: MatchStore) -> None:
         self._store = store
         self._client = store.client
-        self._may_tell = may_tell
         self._since_s: dict[str, float] = {}
 
     def recall(self, now_s: float) -> None:
@@ -65,7 +65,7 @@ class Troubles:
             set_aside(self._store, match_id)
             self.over(match_id)
             return
-        if self._may_tell(("match", match_id)):
+        if may_tell(match_id):
             log.error("match.not_looked_after", match=match_id, exc_info=error)
         with redis_errors():
             pipeline = self._client.pipeline(transaction=True)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from battlebot.arena.live.turnedaway import Knock, Proof
-from battlebot.arena.places import NO_TRAITS, Traits, place_at
+from battlebot.arena.places import Traits, place_at
 from battlebot.runtime.lag import Lag
 from battlebot.wire.closing import Closing
 from battlebot.wire.updates import contest_over
@@ -99,9 +99,7 @@ class Player:
     `connection` is its name at its node. `traits` are what others must know of it while it waits.
     """
 
-    def __init__(
-        self, let_in: LetIn, channel: Channel, connection: str, terms: Terms, traits: Traits = NO_TRAITS
-    ) -> None:
+    def __init__(self, let_in: LetIn, channel: Channel, connection: str, terms: Terms, traits: Traits) -> None:
         self.let_in = let_in
         self.login = login = let_in.knock.login
         self.traits = traits

@@ -69,7 +69,7 @@ class HttpBots:
             location = location_of(question.address)
         except BadAddress as error:
             return Reply(failure=Failure(error.code, str(error)))
-        body = question.content if isinstance(question.content, bytes) else orjson.dumps(question.content)
+        body = orjson.dumps(question.content)
         self.connections.enter(location, question.rated)
         try:
             return self._asked(question, location, _request(location, body, self._keeps))
