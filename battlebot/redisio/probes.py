@@ -42,7 +42,7 @@ class Probes:
             self._client.set(keys.PROBED, "1", px=10_000)
 
     def clock(self) -> None:
-        """Checks this machine's clock by Redis's: what the nodes say of the time is compared with one another."""
+        """Checks this machine's clock by Redis's: all parts go by that, but logs and certificates need a right one."""
         ahead_s, unsure_s = RedisInspection(self._client).clock()
         if abs(ahead_s) - unsure_s > CLOCKS_APART_S:
             words = "behind" if ahead_s > 0 else "ahead of"

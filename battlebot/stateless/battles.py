@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -20,6 +19,7 @@ from battlebot.redisio.bus import Bus
 from battlebot.referee.events import Reconfigured
 from battlebot.referee.match import Match
 from battlebot.rules.contract import RAISED_OUTSIDE
+from battlebot.runtime import sharedtime
 
 log = structlog.get_logger()
 
@@ -40,7 +40,7 @@ class Battles:
     bus: Bus
     addresses: AddressChecker
     archive: StoredMatches
-    now_s: Callable[[], float] = time.time
+    now_s: Callable[[], float] = sharedtime.now_s
 
     def begin(self, game_name: str, players: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Match:
         """Begins a match of these (name, address) players, in this order; returns it as it began.
