@@ -41,13 +41,14 @@ from battlebot.errors import SettingError, Unavailable
 from battlebot.matchmaking.lobby import Lobby
 from battlebot.matchmaking.missing import Missing
 from battlebot.redisio.bus import Bus
-from battlebot.redisio.connection import connect
+from battlebot.redisio.connection import connect, time_s
 from battlebot.redisio.probes import Probes
 from battlebot.redisio.ratelimit import RateLimit
 from battlebot.redisio.scripts import GroupedScripts
 from battlebot.redisio.tasklists import TaskLists
 from battlebot.redisio.transactions import TransactionConnection
 from battlebot.rules.registry import discover
+from battlebot.runtime import sharedtime
 from battlebot.runtime.answering import Answering
 from battlebot.runtime.gate import Gate, greenlet_lock
 from battlebot.runtime.lag import Lag
@@ -143,6 +144,7 @@ class House:
     ) -> None:
         """Starts the node's threads. A door's own `ticks` are called every second, its own `letters` as in `Post`."""
         self.lag.start()
+        sharedtime.follow(partial(time_s, self.client))
         try:
             self.storage.ensure_indexes()
         except Unavailable as error:

@@ -18,14 +18,16 @@ from kombu.exceptions import OperationalError
 
 from battlebot.arena.live.summons import TASK_S
 from battlebot.config import Settings
-from battlebot.redisio.connection import connect
+from battlebot.redisio.connection import connect, time_s
 from battlebot.redisio.tasklists import TaskLists
 from battlebot.rules.contract import MAX_TURN_TIMEOUT_MS
+from battlebot.runtime import sharedtime
 
 log = structlog.get_logger()
 
 TASKS = ("tasks.bots", "tasks.contests", "tasks.matches", "tasks.ratings")
 CONSUMER = "tasks.patience:PatientConsumer"
+REQUEST = "tasks.patience:PatientRequest"
 SCHEDULER = "tasks.patience:PatientScheduler"
 
 RATINGS_SWEEP = 15  # in sweeps; each archived batch asks for ratings, this finds what a dying worker left undone
@@ -89,9 +91,11 @@ class Battlebot(Celery):
         if policy.most is not None and self._lists[policy.queue].length(policy.priority) >= policy.most:
             log.debug("task.shed", task=name)
             return None
+        # beat loads nothing else that would
+        sharedtime.follow(self._time_s)
         options["priority"] = policy.priority
         options["queue"] = policy.queue
-        options["headers"] = {**(options.get("headers") or {}), TaskLists.SENT: time.time()}
+        options["headers"] = {**(options.get("headers") or {}), TaskLists.SENT: sharedtime.now_s()}
         if policy.expires_s is not None:
             options["expires"] = policy.expires_s
         if "producer" in options or "connection" in options:
@@ -113,10 +117,16 @@ class Battlebot(Celery):
         self._producer, self._producer_of = producer, os.getpid()
         return sent
 
+    def _time_s(self) -> float:
+        return time_s(self._client)
+
+    @cached_property
+    def _client(self) -> Any:
+        return connect(self.battlebot_settings.redis_url)
+
     @cached_property
     def _lists(self) -> dict[str, TaskLists]:
-        client = connect(self.battlebot_settings.redis_url)
-        return {queue: TaskLists(client, queue) for queue in (TaskLists.QUEUE, TaskLists.BOTS)}
+        return {queue: TaskLists(self._client, queue) for queue in (TaskLists.QUEUE, TaskLists.BOTS)}
 
 
 def make_celery(settings: Settings) -> Celery:
@@ -133,7 +143,9 @@ def make_celery(settings: Settings) -> Celery:
         task_acks_late=False,
         task_serializer="json",
         accept_content=["json"],
-        task_annotations={name: {"time_limit": policy.limit_s} for name, policy in TASK_POLICIES.items()},
+        task_annotations={
+            name: {"time_limit": policy.limit_s, "Request": REQUEST} for name, policy in TASK_POLICIES.items()
+        },
         worker_consumer=CONSUMER,
         worker_prefetch_multiplier=1,
         worker_hijack_root_logger=False,

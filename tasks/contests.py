@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import time
 from collections.abc import Sequence
 
 import structlog
@@ -13,6 +12,7 @@ from battlebot.contests.contest import Contest
 from battlebot.errors import FormatMissing, Unavailable, UnknownGame
 from battlebot.redisio import keys
 from battlebot.redisio.tasklists import TaskLists
+from battlebot.runtime import sharedtime
 from battlebot.runtime.loglimit import LogLimit
 from tasks.celeryapp import TASK_POLICIES
 from tasks.workbench import Workbench, workbench
@@ -79,7 +79,7 @@ def _pair_if_starved(bench: Workbench) -> None:
     Then the workers have only time for what goes first, such as this sweep, and all such requests would expire.
     """
     sent_s = TaskLists(bench.client).oldest_s([TASK_POLICIES["tasks.contests.pair"].priority])
-    if sent_s is not None and time.time() - sent_s > STARVED_S:
+    if sent_s is not None and sharedtime.now_s() - sent_s > STARVED_S:
         for game, contest in _waited_in(bench)[:1]:
             pair(game, contest)
 

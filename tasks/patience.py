@@ -16,8 +16,13 @@ from celery.worker import loops, state
 from celery.worker.consumer import Consumer
 from celery.worker.consumer.control import Control as CelerysControl
 from celery.worker.pidbox import gPidbox
+from celery.worker.request import Request
 
+from battlebot.redisio.connection import connect, time_s
+from battlebot.redisio.tasklists import TaskLists
+from battlebot.runtime import sharedtime
 from battlebot.runtime.loglimit import LogLimit
+from tasks.celeryapp import TASK_POLICIES
 from tasks.leaving import leave_in_time
 
 log = structlog.get_logger()
@@ -99,6 +104,7 @@ class PatientConsumer(Consumer):
         self._tells = LogLimit()
         if self.pool.is_green:
             self.loop = partial(attentively, loops.synloop)
+        sharedtime.follow(partial(time_s, connect(self.app.battlebot_settings.redis_url)))
         leave_in_time()
 
     def on_connection_error_after_connected(self, exc: Exception) -> None:
@@ -124,6 +130,23 @@ class PatientConsumer(Consumer):
         if self._tells(task):
             log.warning("task.unknown", task=task)
         message.reject()
+
+
+class PatientRequest(Request):
+    """A task that has come to a worker: it is dropped by its policy and the time that all processes share.
+
+    Celery's own goes by the clocks of two machines: a worker whose clock is ahead would drop all.
+    """
+
+    def maybe_expire(self) -> bool:
+        """Returns whether it has waited for too long; then it is not done."""
+        policy, sent_s = TASK_POLICIES.get(self.name), self.request_dict.get(TaskLists.SENT)
+        if policy is None or policy.expires_s is None or sent_s is None:
+            return bool(super().maybe_expire())
+        if sharedtime.now_s() - sent_s <= policy.expires_s:
+            return False
+        state.revoked.add(self.id)
+        return True
 
 
 def attentively(loop: Any, consumer: Any, connection: Any, *others: Any) -> None:

@@ -30,11 +30,12 @@ from battlebot.errors import BadGame, Unavailable
 from battlebot.matchmaking.missing import Missing
 from battlebot.ratings.service import Rater
 from battlebot.redisio.bus import Bus
-from battlebot.redisio.connection import connect
+from battlebot.redisio.connection import connect, time_s
 from battlebot.redisio.mutex import Locks, Mutex
 from battlebot.redisio.probes import note_broken_game
 from battlebot.redisio.throttle import SharedThrottle
 from battlebot.rules.registry import Registry, discover
+from battlebot.runtime import sharedtime
 from battlebot.runtime.answering import Answering
 from battlebot.stateless.health import Health
 from battlebot.storage import Storage
@@ -107,6 +108,7 @@ def _match_bench(_pid: int) -> MatchBench:
     celery = current_app._get_current_object()
     settings: Settings = celery.battlebot_settings
     client = connect(settings.redis_url)
+    sharedtime.follow(partial(time_s, client))
     registry = _games(client)
     store, queues = MatchStore(client, hold_s=5.0), Queues(client)
     requests = Requests(sending(celery))

@@ -150,7 +150,7 @@ LAYERS = {
     ),
     "battlebot.storage": layer(
         "storage knows MongoDB, a contest as a value, and no match",
-        *("storage", "contests.contest", "runtime.cooperative", "config", "errors"),
+        *("storage", "contests.contest", "runtime.cooperative", "runtime.sharedtime", "config", "errors"),
     ),
     "battlebot.runtime": layer("what a process is made of knows neither stores nor matches", "runtime", "errors"),
     "battlebot.redisio": layer("Redis as such knows no match", "redisio", "errors"),
@@ -158,7 +158,8 @@ LAYERS = {
     "battlebot.arena.places": layer("how places are written is text, and pure", theirs=(), never=PURE),
     "battlebot.arena.live": layer(
         "live matches stand on referee and Redis, and know no connection",
-        *("arena.live", "arena.places", "redisio", "runtime.cooperative", "runtime.loglimit", "referee", "rules"),
+        *("arena.live", "arena.places", "redisio", "runtime.cooperative", "runtime.loglimit"),
+        *("runtime.sharedtime", "referee", "rules"),
         *("storable", "wire", "config", "errors"),
     ),
     "battlebot.arena.node": layer(
@@ -181,7 +182,8 @@ LAYERS = {
     "battlebot.api": layer(
         "the API has no game logic, and enqueues tasks by name",
         *("api", "storage", "contests", "ratings.rating", "rules.contract", "redisio.keys", "wire"),
-        *("runtime.bare", "runtime.cooperative", "runtime.loglimit", "runtime.windows", "config", "errors"),
+        *("runtime.bare", "runtime.cooperative", "runtime.loglimit", "runtime.sharedtime", "runtime.windows"),
+        *("config", "errors"),
     ),
     "battlebot.web": layer(
         "pages have no game logic, and enqueue tasks by name",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
 from flask import url_for
@@ -16,6 +15,7 @@ from battlebot.api.parsing import Described, refuse_body, refuse_query
 from battlebot.api.schemas import ErrorBody
 from battlebot.api.tokens import SCHEME, organiser_name, organisers_only
 from battlebot.errors import BadMessage
+from battlebot.runtime import sharedtime
 
 ACTIONS = ("start", "pause", "resume", "finish")
 
@@ -134,5 +134,5 @@ def void_match(body: dict[str, Any], game: str, name: str, match_id: str) -> dic
 
 def _check_end(body: dict[str, Any]) -> None:
     ends = body.get("endsAt")
-    if ends is not None and ends <= datetime.now(UTC):
+    if ends is not None and ends <= sharedtime.now():
         raise BadMessage("endsAt has passed already.", field="endsAt", rule="future")

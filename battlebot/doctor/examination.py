@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 
 from battlebot.arena.live.inspection import ArenaInspection
@@ -12,7 +11,7 @@ from battlebot.doctor import stores, work
 from battlebot.doctor.finding import Finding, away
 from battlebot.doctor.software import software
 from battlebot.errors import Unavailable
-from battlebot.redisio.connection import connect
+from battlebot.redisio.connection import connect, time_s
 from battlebot.redisio.inspection import RedisInspection
 from battlebot.redisio.tasklists import TaskLists
 from battlebot.storage import Storage
@@ -37,7 +36,7 @@ def examine(settings: Settings, workers: work.Workers) -> Iterator[Finding]:
         if redis_there:
             yield from _unless_away("processes", lambda: work.processes(arena, settings, workers))
             yield from _unless_away(
-                "tasks", lambda: [*(work.tasks(one, time.time()) for one in lists), work.waiting(Queues(client))]
+                "tasks", lambda: [*(work.tasks(one, time_s(client)) for one in lists), work.waiting(Queues(client))]
             )
         mongodb_there = yield from _unless_away("mongodb", lambda: stores.mongodb_server(database))
         if mongodb_there:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import suppress
@@ -24,6 +23,7 @@ from battlebot.matchmaking.search import Search
 from battlebot.matchmaking.waiters import Waiter, Waiters
 from battlebot.redisio import keys
 from battlebot.rules.contract import Game
+from battlebot.runtime import sharedtime
 from battlebot.runtime.background import in_background
 from battlebot.wire import closing
 from battlebot.wire.login import Login
@@ -59,7 +59,7 @@ class Lobby:
     casual: CasualMatches
     ask_pairing: Callable[[str, str], None]
     arena: Arena
-    now_s: Callable[[], float] = time.time
+    now_s: Callable[[], float] = sharedtime.now_s
     _waiters: Waiters = field(default_factory=Waiters)
     _doubts: Doubts = field(init=False)
     _search: Search = field(init=False)

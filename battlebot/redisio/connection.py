@@ -81,6 +81,14 @@ def unavailable(error: Exception) -> Unavailable:
     return Unavailable(f"Redis does not answer now ({type(error).__name__}).")
 
 
+def time_s(client: redis.Redis) -> float:
+    """Returns the time on Redis's clock (epoch). Raises Unavailable."""
+    with redis_errors():
+        found: Any = client.time()
+    seconds, micros = found
+    return int(seconds) + int(micros) / 1e6
+
+
 def texts(values: Any) -> list[str]:
     """Returns the members of a Redis answer as text."""
     return [value.decode() for value in values]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import redis
 
 from battlebot.errors import Unavailable
 from battlebot.redisio import keys
-from battlebot.redisio.connection import redis_errors
+from battlebot.redisio.connection import redis_errors, time_s
 from battlebot.redisio.inspection import CLOCKS_APART_S, RedisInspection
 from battlebot.redisio.tasklists import TaskLists
 
@@ -42,7 +41,7 @@ class Probes:
             self._client.set(keys.PROBED, "1", px=10_000)
 
     def clock(self) -> None:
-        """Checks this machine's clock by Redis's: what the nodes say of the time is compared with one another."""
+        """Checks this machine's clock by Redis's: all parts go by that, but logs and certificates need a right one."""
         ahead_s, unsure_s = RedisInspection(self._client).clock()
         if abs(ahead_s) - unsure_s > CLOCKS_APART_S:
             words = "behind" if ahead_s > 0 else "ahead of"
@@ -59,9 +58,7 @@ class Probes:
         """Checks that no task has waited for more than `TASKS_WAIT_S`."""
         for lists in self._lists:
             oldest_s = lists.oldest_s()
-            if oldest_s is not None and time.time() - oldest_s > TASKS_WAIT_S:
+            if oldest_s is not None and (waited_s := time_s(self._client) - oldest_s) > TASKS_WAIT_S:
                 count = sum(lists.lengths().values())
                 whose = f"workers of the queue {lists.queue}" if lists.queue == TaskLists.BOTS else "workers"
-                raise Unavailable(
-                    f"{count} tasks wait, the first for {time.time() - oldest_s:.0f} s: {whose} are behind."
-                )
+                raise Unavailable(f"{count} tasks wait, the first for {waited_s:.0f} s: {whose} are behind.")

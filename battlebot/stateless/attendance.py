@@ -6,7 +6,6 @@ Outside contests they meet connected bots, not one another; in contests they wai
 from __future__ import annotations
 
 import secrets
-import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +21,7 @@ from battlebot.config import Settings
 from battlebot.contests.contest import Contest
 from battlebot.redisio import keys
 from battlebot.rules.contract import Game
+from battlebot.runtime import sharedtime
 from battlebot.stateless.retests import Retests
 from battlebot.storage import Storage
 
@@ -45,7 +45,7 @@ class Attendance:
     retests: Retests
     casual: CasualMatches
     ask_pairing: Callable[[str, str], None]
-    now_s: Callable[[], float] = time.time
+    now_s: Callable[[], float] = sharedtime.now_s
 
     def look(self) -> int:
         """Brings the tickets up to date; returns how many were added. Raises Unavailable.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +19,7 @@ from battlebot.redisio.bus import Bus
 from battlebot.referee.events import Reconfigured
 from battlebot.referee.match import Match
 from battlebot.rules.contract import RAISED_OUTSIDE
+from battlebot.runtime import sharedtime
 from battlebot.stateless.asking import Askers
 
 log = structlog.get_logger()
@@ -57,7 +57,8 @@ class Battles:
                 error.details["player"] = name
                 raise
         seats = [(name, STATELESS_PLACE) for name in names]
-        made = new_match(game, seats, self.settings, time.time(), options=options, addresses=dict(players), rated=False)
+        now_s = sharedtime.now_s()
+        made = new_match(game, seats, self.settings, now_s, options=options, addresses=dict(players), rated=False)
         begin(self.conductor.store, game, made, keys.queue_name(game.name, None))
         log.info("match.begun", match=made.id, game=game.name, players=names)
         self.conductor.ask_bots(made.id)

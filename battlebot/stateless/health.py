@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ import redis
 
 from battlebot.redisio import keys
 from battlebot.redisio.connection import redis_errors
+from battlebot.runtime import sharedtime
 from battlebot.stateless.asking import Question, Reply
 
 LATENCIES = 500  # the latest ones, from which percentiles are computed
@@ -37,7 +37,7 @@ class _Notes:
 class Health:
     """Notes are collected in this process and written by `flush`; readers see only what has been written."""
 
-    def __init__(self, client: redis.Redis, now_s: Callable[[], float] = time.time) -> None:
+    def __init__(self, client: redis.Redis, now_s: Callable[[], float] = sharedtime.now_s) -> None:
         self._client = client
         self._now_s = now_s
         self._notes: dict[str, _Notes] = {}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from battlebot.arena.live.queue import Queues
 from battlebot.errors import NameTaken, Refused, UnansweredTest, UnknownBot
+from battlebot.runtime import sharedtime
 from battlebot.stateless.health import Health
 from battlebot.stateless.trial import Trial
 from battlebot.storage import Storage
@@ -76,7 +76,7 @@ class StatelessBots:
             self._trial.askers.check(url)
             update["lastTest"] = self._passed(game, bot_id, url)
         if url != bot.get("url") or (update.get("available") and not bot.get("available", True)):
-            update["asked_since"] = datetime.now(UTC)
+            update["asked_since"] = sharedtime.now()
         self._bots.change(bot_id, update)
         if update.get("available", True):
             self._health.resume(url)

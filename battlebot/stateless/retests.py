@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import structlog
 
 from battlebot.errors import Unavailable
+from battlebot.runtime import sharedtime
 from battlebot.runtime.background import in_background
 from battlebot.stateless.health import Health
 from battlebot.stateless.trial import Trial
@@ -27,7 +27,7 @@ class Retests:
     bots: Bots
     health: Health
     trial: Trial
-    now_s: Callable[[], float] = time.time
+    now_s: Callable[[], float] = sharedtime.now_s
     _tested: set[str] = field(default_factory=set)  # addresses that are being tested
 
     def look(self, bots: Sequence[Mapping[str, Any]]) -> set[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +12,7 @@ from battlebot.config import Settings
 from battlebot.errors import NotTested
 from battlebot.referee.events import Failed, GaveUp
 from battlebot.rules.contract import RAISED, Game
+from battlebot.runtime import sharedtime
 from battlebot.stateless.asking import Askers, Question
 
 OPPONENT = "test-opponent-{}"
@@ -38,7 +38,7 @@ class Trial:
             game,
             [(name, STATELESS_PLACE) for name in names],
             self._settings,
-            time.time(),
+            sharedtime.now_s(),
             addresses=dict.fromkeys(names, address),
         )
         if match.verdict is not None:
@@ -51,7 +51,7 @@ class Trial:
         reply = self.askers.ask(Question(address, game_name, match.id, bot_id, content, seat.remaining_s))
         if reply.failure is not None and reply.failure.ours:
             raise NotTested(f"The bot could not be tested: {reply.failure.sentence}", cause=reply.failure.code)
-        found: dict[str, Any] = {"ok": False, "at": int(time.time() * 1000)}
+        found: dict[str, Any] = {"ok": False, "at": int(sharedtime.now_s() * 1000)}
         found["answerMs"] = round(reply.thinking_s * 1000, 3)
         found["question"] = content
         if reply.failure is not None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from battlebot.contests.contest import Contest
+from battlebot.runtime import sharedtime
 from battlebot.storage.batches import in_batches
 from battlebot.storage.mongo import mongo_errors
 
@@ -40,7 +40,7 @@ class Audit:
         """
         about = {"game": contest.game, "contest": contest.name, "revision": contest.revision}
         for note in notes:
-            what = {"at": datetime.now(UTC), "by": note.by, "action": note.action, "details": dict(note.details)}
+            what = {"at": sharedtime.now(), "by": note.by, "action": note.action, "details": dict(note.details)}
             self._audit.insert_one({**about, **what}, session=session)
 
     def of_contest(self, game: str, contest: str) -> list[dict[str, Any]]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
 
 from battlebot.errors import NameTaken
+from battlebot.runtime import sharedtime
 from battlebot.storage.batches import in_batches
 from battlebot.storage.mongo import mongo_errors
 from battlebot.storage.room import Room
@@ -43,7 +44,7 @@ class Bots:
             "game": game,
             "owner": owner,
             "sealed_pass_hash": sealed_pass_hash,
-            "date_registered": datetime.now(UTC),
+            "date_registered": sharedtime.now(),
             "likeness": likeness or bot_id,
             **more,
         }

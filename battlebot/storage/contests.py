@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from pymongo import MongoClient, ReturnDocument
@@ -14,6 +14,7 @@ from pymongo.errors import DuplicateKeyError
 
 from battlebot.contests.contest import OPEN_STATES, Contest
 from battlebot.errors import NameTaken
+from battlebot.runtime import sharedtime
 from battlebot.storage.audit import Audit, Note
 from battlebot.storage.batches import in_batches
 from battlebot.storage.mongo import mongo_errors, transaction
@@ -92,7 +93,7 @@ class Contests:
         Raises DiskFull, Unavailable.
         """
         self._room.check()
-        now = datetime.now(UTC)
+        now = sharedtime.now()
         made = Contest(
             game=game,
             name=name,

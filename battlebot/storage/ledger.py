@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import Any
 
 from pymongo import MongoClient
@@ -13,6 +12,7 @@ from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
 
 from battlebot.contests.contest import Contest
+from battlebot.runtime import sharedtime
 from battlebot.storage.audit import Note
 from battlebot.storage.contests import Change, Changed, Contests
 from battlebot.storage.meetings import Meeting, Meetings
@@ -62,7 +62,7 @@ class Ledger:
         Unavailable.
         """
         game, name = contest.where
-        now = datetime.now(UTC)
+        now = sharedtime.now()
         documents = [meeting.document(game, name, state="open", at=now) for meeting in wanted]
 
         def in_transaction(session: ClientSession) -> set[str] | None:
@@ -112,7 +112,7 @@ class Ledger:
             self._voids.take_back(meeting, why, session, playing=stored is None)
             if stored is None:
                 return Voided(replace(changed, stopped={match_id: why.reason}), False)
-            mark = {"by": why.by, "reason": why.reason, "at": datetime.now(UTC)}
+            mark = {"by": why.by, "reason": why.reason, "at": sharedtime.now()}
             update = {"$set": {"match.void": True, "match.voided": mark}}
             self._games.update_one({"_id": match_id}, update, session=session)
             self._standings.bulk_write(standing_moves([stored], -1), session=session)
@@ -136,7 +136,7 @@ class Ledger:
         was read. Raises Unavailable.
         """
         game, name = contest.where
-        state = {"state": "absent", "counts": contest.absent_counts, "victor": victor, "at": datetime.now(UTC)}
+        state = {"state": "absent", "counts": contest.absent_counts, "victor": victor, "at": sharedtime.now()}
         result = {"game": game, "contest": name, "players": meeting.bots, "victor": victor, "absent": True}
 
         def in_transaction(session: ClientSession) -> bool:

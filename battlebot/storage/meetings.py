@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from heapq import merge
 from itertools import combinations
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
+from battlebot.runtime import sharedtime
 from battlebot.runtime.cooperative import cooperatively
 from battlebot.storage.batches import in_batches
 from battlebot.storage.mongo import mongo_errors
@@ -198,6 +199,6 @@ class Meetings:
 
     def open_since(self, seconds: float) -> list[str]:
         """The matches of open meetings that were reserved at least so many seconds ago. Raises Unavailable."""
-        before = datetime.now(UTC) - timedelta(seconds=seconds)
+        before = sharedtime.now() - timedelta(seconds=seconds)
         with mongo_errors():
             return [row["_id"] for row in self._meetings.find({"state": "open", "at": {"$lt": before}}, {"_id": 1})]

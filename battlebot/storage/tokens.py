@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import secrets
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
@@ -13,6 +13,7 @@ from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
 
 from battlebot.errors import NameTaken
+from battlebot.runtime import sharedtime
 from battlebot.storage.mongo import mongo_errors
 
 TOKEN_BYTES = 32
@@ -46,7 +47,7 @@ class Tokens:
         document = {
             "_id": _hashed(token),
             "name": name,
-            "createdAt": datetime.now(UTC),
+            "createdAt": sharedtime.now(),
             "expiresAt": expires_at,
             "lastUsedAt": None,
             "revokedAt": None,
@@ -60,7 +61,7 @@ class Tokens:
 
     def holder(self, token: str) -> str | None:
         """The name of a valid token, whose use is noted; None for any other. Raises Unavailable."""
-        now = datetime.now(UTC)
+        now = sharedtime.now()
         found = self._valid(token, now)
         if found is None:
             return None
@@ -72,7 +73,7 @@ class Tokens:
 
     def is_valid(self, token: str) -> bool:
         """Whether somebody may use the token now; this is no use of it. Raises Unavailable."""
-        return self._valid(token, datetime.now(UTC)) is not None
+        return self._valid(token, sharedtime.now()) is not None
 
     def _valid(self, token: str, now: datetime) -> dict[str, Any] | None:
         if len(token) > LONGEST:
@@ -92,7 +93,7 @@ class Tokens:
 
     def revoke(self, name: str) -> bool:
         """Revokes a token for good; returns False if there is none of that name. Raises Unavailable."""
-        now = datetime.now(UTC)
+        now = sharedtime.now()
         # the time of the first revocation is kept
         mark = [{"$set": {"revokedAt": {"$ifNull": ["$revokedAt", now]}}}]
         with mongo_errors():

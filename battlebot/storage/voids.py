@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from pymongo import UpdateOne
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
+from battlebot.runtime import sharedtime
 from battlebot.storage.mongo import mongo_errors
 
 SERVER = "server"  # takes back matches that ended by the server's own fault or were lost with Redis
@@ -105,5 +106,5 @@ def _kept(row: Mapping[str, Any], why: VoidCause, playing: bool) -> UpdateOne:
     about = {"round": row.get("round", 0), "began": row["at"], "by": why.by, "reason": why.reason}
     flag = {"playing": True} if playing else {}
     return UpdateOne(
-        {"_id": row["_id"]}, {"$setOnInsert": {**kept, **about, "at": datetime.now(UTC), **flag}}, upsert=True
+        {"_id": row["_id"]}, {"$setOnInsert": {**kept, **about, "at": sharedtime.now(), **flag}}, upsert=True
     )

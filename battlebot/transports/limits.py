@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from battlebot.errors import TooMany
+from battlebot.runtime import sharedtime
 from battlebot.runtime.windows import Windows
 
 HOUR_S = 3600.0
@@ -120,7 +121,7 @@ class TurnedAwayHere:
     AGAIN_S = 10.0  # a bot that comes back later than this was not trying all the time
     REMEMBERED = 100_000
 
-    def __init__(self, now_s: Callable[[], float] = time.time) -> None:
+    def __init__(self, now_s: Callable[[], float] = sharedtime.now_s) -> None:
         self._now_s = now_s
         self._since: dict[str, tuple[float, float]] = {}
 

@@ -15,6 +15,7 @@ from battlebot.arena.node.player import Channel, LetIn, Player
 from battlebot.arena.node.service import Arena
 from battlebot.config import Settings
 from battlebot.errors import Unavailable
+from battlebot.runtime import sharedtime
 from battlebot.runtime.background import in_background
 from battlebot.transports.connection import Gone
 from battlebot.transports.limits import ReloginBackoff, TurnedAwayHere
@@ -176,7 +177,7 @@ class Stays:
 
 def epoch_of(moment_s: float) -> float:
     """Returns a moment of the monotonic clock as a time (epoch)."""
-    return time.time() - (time.monotonic() - moment_s)
+    return sharedtime.now_s() - (time.monotonic() - moment_s)
 
 
 def _enter_after(rest_s: float, player: Player, enter: Callable[[Player], None]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 from functools import partial
 
 import gevent
@@ -18,6 +17,7 @@ from battlebot.arena.node.service import Arena
 from battlebot.arena.places import connection_at
 from battlebot.config import Settings
 from battlebot.errors import BadMessage, TooMany, Unavailable
+from battlebot.runtime import sharedtime
 from battlebot.runtime.lag import Lag
 from battlebot.transports.connection import Gone
 from battlebot.transports.limits import Places, Rate
@@ -127,7 +127,7 @@ class TcpDoor:
             # closed without a message, like those who connect now
             return
         place, name, passwordless = f"t{number}", caller.knock.login.bot_id, caller.proves is None
-        holder = Holder(name, connection_at(self._arena.node, place), int(time.time() * 1000), passwordless)
+        holder = Holder(name, connection_at(self._arena.node, place), int(sharedtime.now_s() * 1000), passwordless)
         arrival = Arrival(number, caller.received_s)
         guest = Guest(connection, holder, Rate(self._settings.max_messages_per_s), arrival)
         player = Player(let_in, guest, place, self._terms, guest.traits)
@@ -245,7 +245,7 @@ class TcpDoor:
             log.warning("tcp.seat_put_off", bot=guest.name, error=str(error))
 
     def _take_seat(self, player: Player, match_id: str, live: bool = False) -> bool:
-        player.new_place(self._arena.node, time.time())
+        player.new_place(self._arena.node, sharedtime.now_s())
         return self._arena.join(player, match_id, live)
 
     def _send_away(self, player: Player) -> None:

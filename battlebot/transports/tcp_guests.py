@@ -12,6 +12,7 @@ from gevent.lock import RLock
 from battlebot.arena.names.presence import HOLD_S, Holder, Presence
 from battlebot.arena.node.player import Player
 from battlebot.errors import Unavailable
+from battlebot.runtime import sharedtime
 from battlebot.runtime.background import in_background
 from battlebot.transports.tcp_guest import Guest
 from battlebot.wire.closing import TAKEN_OVER
@@ -131,7 +132,7 @@ class Guests:
             self._given_up.append(holder)
 
     def _note(self, *guests: Guest) -> None:
-        now_s = time.time()
+        now_s = sharedtime.now_s()
         begun = [(guest.name, guest.holder.since_ms) for guest in guests]
         try:
             self._attendance([(name, since_ms, max(0.0, now_s - since_ms / 1000)) for name, since_ms in begun])

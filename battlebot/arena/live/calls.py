@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -16,6 +15,7 @@ from battlebot.errors import UnreadableMatch
 from battlebot.redisio import keys
 from battlebot.redisio.scripts import Argument
 from battlebot.referee.match import Match
+from battlebot.runtime import sharedtime
 from battlebot.storable import problem_of_size
 
 # longer than any letter takes to arrive, but no longer than an ended match is kept: a mark must not outlive its match
@@ -126,7 +126,7 @@ def commit_call(
 def commits_call(calls: Iterable[Call]) -> Call:
     """Returns keys and arguments of `commit.lua` for several matches; `calls` are made by `commit_call`."""
     script_keys: list[str] = [keys.DEADLINES, keys.FINISHED, keys.END_SEQUENCE, keys.ARCHIVE_ASKED]
-    arguments: list[Argument] = [int(time.time() * 1_000_000), keys.match_events("")]
+    arguments: list[Argument] = [int(sharedtime.now_s() * 1_000_000), keys.match_events("")]
     for its_keys, its_arguments in calls:
         script_keys += its_keys
         arguments += its_arguments

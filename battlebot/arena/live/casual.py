@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +15,7 @@ from battlebot.arena.places import is_stateless, traits_of
 from battlebot.config import Settings
 from battlebot.referee.match import Series
 from battlebot.rules.contract import Game
+from battlebot.runtime import sharedtime
 
 log = structlog.get_logger()
 
@@ -31,7 +31,7 @@ class CasualMatches:
     store: MatchStore
     addresses: Callable[[Sequence[str]], Mapping[str, str]]
     ask_bots: Callable[[str], None]
-    now_s: Callable[[], float] = time.time
+    now_s: Callable[[], float] = sharedtime.now_s
 
     def begin(self, game: Game, waiting: Sequence[tuple[str, str]], queue: str, holder: str) -> None:
         """Begins a match of these `(bot, place)`, in random order, of which the ticket `holder` took the others.

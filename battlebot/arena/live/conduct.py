@@ -29,6 +29,7 @@ from battlebot.referee.match import Match, Seat
 from battlebot.referee.step import step_all
 from battlebot.referee.telling import update_for
 from battlebot.rules.contract import Game
+from battlebot.runtime import sharedtime
 from battlebot.runtime.loglimit import LogLimit
 
 log = structlog.get_logger()
@@ -64,7 +65,7 @@ class Conductor:
         store: MatchStore,
         node: str = "",
         ask_archive: Callable[[], None] = lambda: None,
-        now_s: Callable[[], float] = time.time,
+        now_s: Callable[[], float] = sharedtime.now_s,
         ask_bots: Callable[[str], None] = lambda match_id: None,
         open_ago_s: Callable[[], float] = lambda: math.inf,
     ) -> None:

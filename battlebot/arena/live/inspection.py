@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import redis
@@ -12,11 +11,11 @@ from battlebot.arena.live.store import MatchStore
 from battlebot.arena.live.troubles import failing
 from battlebot.errors import Unavailable
 from battlebot.redisio import keys
-from battlebot.redisio.connection import redis_errors, texts
+from battlebot.redisio.connection import redis_errors, texts, time_s
 
 
 class ArenaInspection:
-    """Every method raises Unavailable when Redis does not answer. Ages are by this machine's clock."""
+    """Every method raises Unavailable when Redis does not answer. Ages are by Redis's clock."""
 
     def __init__(self, client: redis.Redis) -> None:
         self._client = client
@@ -25,7 +24,7 @@ class ArenaInspection:
 
     def nodes(self) -> dict[str, float]:
         """Returns node -> how many seconds ago its last heartbeat was."""
-        now_s = time.time()
+        now_s = time_s(self._client)
         return {node: now_s - beat_s for node, beat_s in self._heartbeats.all().items()}
 
     def swept(self) -> bool:
@@ -52,14 +51,14 @@ class ArenaInspection:
 
     def overdue(self, for_s: float) -> dict[str, float]:
         """Returns match -> how many seconds it is overdue, for matches overdue by more than `for_s`."""
-        now_s = time.time()
+        now_s = time_s(self._client)
         with redis_errors():
             rows: Any = self._client.zrangebyscore(keys.DEADLINES, "-inf", int((now_s - for_s) * 1000), withscores=True)
         return {match.decode(): now_s - due_ms / 1000 for match, due_ms in rows}
 
     def troubles(self) -> dict[str, float]:
         """Returns match -> for how many seconds the sweep has not been able to look after it."""
-        now_s = time.time()
+        now_s = time_s(self._client)
         return {match: now_s - since_s for match, (since_s, _) in failing(self._client).items()}
 
     def present(self, match_ids: list[str]) -> set[str]:
@@ -71,7 +70,7 @@ class ArenaInspection:
         with redis_errors():
             count = int(self._client.zcard(keys.FINISHED))
             first: Any = self._client.zrange(keys.FINISHED, 0, 0, withscores=True)
-        return count, time.time() - first[0][1] / 1e6 if first else None
+        return count, time_s(self._client) - first[0][1] / 1e6 if first else None
 
     def set_aside(self) -> list[str]:
         """Returns the matches that could not be archived, or not be gone on with."""

@@ -32,8 +32,8 @@ class Sweeper:
     """Sweeps all live matches, each by itself. Every method raises Unavailable.
 
     Its clock is the conductor's, read once, before a sweep looks at anything: a sweep that stalls takes up nothing that
-    became overdue meanwhile. Heartbeats and deadlines are moments on the clocks of the machines, which should agree to
-    less than a second; only the leases on asking are on the clock of Redis, and compared in `Summons`.
+    became overdue meanwhile. Heartbeats and deadlines are moments of the time that all processes share
+    (`runtime/sharedtime.py`); only the leases on asking are on the clock of Redis itself, and compared in `Summons`.
     """
 
     def __init__(

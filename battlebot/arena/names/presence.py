@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence, Set
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -14,6 +13,7 @@ from battlebot.arena.places import node_of
 from battlebot.redisio import keys
 from battlebot.redisio.connection import held, redis_errors, texts
 from battlebot.redisio.scripts import Argument, Script, Scripts
+from battlebot.runtime import sharedtime
 from battlebot.runtime.batcher import Batcher
 from battlebot.runtime.cooperative import cooperatively
 
@@ -97,7 +97,7 @@ class Presence:
 
     def online(self, node_timeout_s: float) -> dict[str, Holder]:
         """Returns name -> who holds it, for nodes with a heartbeat in the last `node_timeout_s` seconds."""
-        since_ms = int((time.time() - node_timeout_s) * 1000)
+        since_ms = int((sharedtime.now_s() - node_timeout_s) * 1000)
         with redis_errors():
             documents: Any = self._client.hvals(keys.ONLINE)
             nodes = set(texts(self._client.zrangebyscore(keys.NODES, since_ms, "+inf")))

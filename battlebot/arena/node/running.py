@@ -18,6 +18,7 @@ from battlebot.errors import Unavailable
 from battlebot.redisio import keys
 from battlebot.redisio.bus import Mailbox
 from battlebot.redisio.connection import redis_errors
+from battlebot.runtime import sharedtime
 from battlebot.runtime.background import in_background
 from battlebot.runtime.timers import Timers
 
@@ -108,7 +109,7 @@ class Node:
             # what it does no more, its players can have elsewhere if it is taken for dead
             raise Unavailable("A tick of this node hangs.")
         ago_s = self._arena.opening.ago_s()
-        new = self._arena.heartbeats.send(self._arena.node, time.time(), not self._opened, ago_s)
+        new = self._arena.heartbeats.send(self._arena.node, sharedtime.now_s(), not self._opened, ago_s)
         self._beat_s = time.monotonic()
         self._opened = self._opened or ago_s < math.inf
         if new and self._known:

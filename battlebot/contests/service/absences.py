@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -19,6 +18,7 @@ from battlebot.contests.service.chances import Chances
 from battlebot.contests.service.organiser import Organiser
 from battlebot.contests.service.pairer import Pairer
 from battlebot.redisio import keys
+from battlebot.runtime import sharedtime
 from battlebot.storage.meetings import Meeting
 
 log = structlog.get_logger()
@@ -41,7 +41,7 @@ class Absences:
     organiser: Organiser
     chances: Chances
     most_s: float = 5.0
-    now_s: Callable[[], float] = time.time
+    now_s: Callable[[], float] = sharedtime.now_s
 
     def look_at(self, contest: Contest) -> int:
         """Closes the overdue meetings of a running contest with a closed format; returns how many.

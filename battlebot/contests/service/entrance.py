@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import structlog
 
@@ -16,6 +15,7 @@ from battlebot.contests.contest import OVER, Contest
 from battlebot.errors import ContestClosed, TooMany, Unavailable
 from battlebot.redisio import keys
 from battlebot.redisio.bus import Bus
+from battlebot.runtime import sharedtime
 from battlebot.runtime.background import in_background
 from battlebot.runtime.batcher import Batcher
 from battlebot.runtime.loglimit import LogLimit
@@ -163,7 +163,7 @@ class Entrance:
 
 
 def _over(contest: Contest) -> str | None:
-    return contest.over(datetime.now(UTC))
+    return contest.over(sharedtime.now())
 
 
 def _admits(contest: Contest, bot: str) -> bool:

@@ -21,6 +21,7 @@ from battlebot.contests.why import Look, comes_later, why
 from battlebot.errors import Refused
 from battlebot.matchmaking.missing import Missing
 from battlebot.redisio import keys
+from battlebot.runtime import sharedtime
 from battlebot.runtime.aside import Aside
 from battlebot.runtime.cooperative import cooperatively
 from battlebot.storage import Storage
@@ -43,7 +44,7 @@ class Lookout:
     queues: Queues
     missing: Missing
     bot_matches: int
-    now_s: Callable[[], float] = time.time
+    now_s: Callable[[], float] = sharedtime.now_s
     call: Callable[..., Any] = field(default_factory=Aside)
     _remembered: dict[Any, tuple[float, Any, dict[str, Any]]] = field(default_factory=dict)
 

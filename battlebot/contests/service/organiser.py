@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -35,6 +34,7 @@ from battlebot.errors import (
 from battlebot.redisio import keys
 from battlebot.redisio.bus import Bus
 from battlebot.referee.events import Voided
+from battlebot.runtime import sharedtime
 from battlebot.runtime.loglimit import LogLimit
 from battlebot.storage import Storage
 from battlebot.storage.audit import Note
@@ -81,7 +81,7 @@ class Organiser:
             state="scheduled",
             meetings=given["meetings"],
             opened_by=by,
-            created_at=datetime.now(UTC),
+            created_at=sharedtime.now(),
         ).with_fields(given)
         self._requirements.of_contest(contest)
         note = Note(by, "create", {"format": contest.format, "meetings": cap_of(contest)})
@@ -107,7 +107,7 @@ class Organiser:
         """
 
         def decide(contest: Contest) -> Change:
-            change = decided.moved(contest, action, by, datetime.now(UTC))
+            change = decided.moved(contest, action, by, sharedtime.now())
             check_can_run(change.contest)
             return change
 
@@ -151,7 +151,7 @@ class Organiser:
         why = VoidCause(by, reason)
 
         def decide(contest: Contest) -> Change:
-            return decided.taken_back(contest, match_id, why, datetime.now(UTC))
+            return decided.taken_back(contest, match_id, why, sharedtime.now())
 
         check = partial(self._check_not_built_upon, match_id)
         done = self.storage.ledger.void(game, name, match_id, why, decide, check)
@@ -173,12 +173,12 @@ class Organiser:
         """
 
         def decide(contest: Contest) -> Change | None:
-            change = decided.on_time(contest, datetime.now(UTC))
+            change = decided.on_time(contest, sharedtime.now())
             if change is not None:
                 check_can_run(change.contest)
             return change
 
-        for contest in self.storage.contests.due(datetime.now(UTC)):
+        for contest in self.storage.contests.due(sharedtime.now()):
             game, name = contest.where
             try:
                 self._change(game, name, decide)
@@ -195,7 +195,7 @@ class Organiser:
 
         def decide(now: Contest) -> Change | None:
             as_it_was = (now.revision, now.state) == (contest.revision, "running")
-            return decided.moved(now, "finish", ITSELF, datetime.now(UTC)) if as_it_was else None
+            return decided.moved(now, "finish", ITSELF, sharedtime.now()) if as_it_was else None
 
         self._change(*contest.where, decide)
 
@@ -203,7 +203,7 @@ class Organiser:
         """Stops matches that were taken back but are still live; for the sweep."""
         over = []
         for row in self.storage.voids.playing():
-            may_begin = (datetime.now(UTC) - row["at"]).total_seconds() < MAY_BEGIN_S
+            may_begin = (sharedtime.now() - row["at"]).total_seconds() < MAY_BEGIN_S
             try:
                 if self._stop(row["_id"], row["reason"]) or not may_begin:
                     over.append(row["_id"])
@@ -276,7 +276,7 @@ class Organiser:
         for note in done.notes:
             log.info("contest.changed", action=note.action, game=contest.game, contest=contest.name, by=note.by)
             self.bus.publish(keys.contest_events(*contest.where), note.action.encode())
-        how = contest.over(datetime.now(UTC))
+        how = contest.over(sharedtime.now())
         if how is not None and any(note.action in ENDS for note in done.notes):
             for node in self.conductor.heartbeats.all():
                 self.conductor.store.post(node, over(*contest.where, how))

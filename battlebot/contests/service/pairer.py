@@ -29,6 +29,7 @@ from battlebot.matchmaking.missing import Missing
 from battlebot.redisio import keys
 from battlebot.referee.match import Match
 from battlebot.rules.contract import RAISED, Game
+from battlebot.runtime import sharedtime
 from battlebot.runtime.timelimit import time_limit
 from battlebot.storage import Storage
 from battlebot.storage.meetings import Meeting
@@ -60,7 +61,7 @@ class Pairer:
     missing: Missing
     ask_bots: Callable[[str], None]
     paused: Callable[[Collection[str]], Collection[str]]
-    now_s: Callable[[], float] = time.time
+    now_s: Callable[[], float] = sharedtime.now_s
     make_within_s: float = MAKE_WITHIN_S
     _in_vain: dict[str, tuple[float, object]] = field(default_factory=dict, init=False)
 
