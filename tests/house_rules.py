@@ -198,7 +198,12 @@ LAYERS = {
         "the embedded servers are processes: nothing of matches", "embedded", "config", "errors", "logs"
     ),
     "battlebot.embedded.webworker": layer(
-        "gunicorn's worker knows addresses, and no match", "config", "wire.addresses", theirs=("gunicorn", "gevent")
+        "gunicorn's worker knows addresses, and no match",
+        *("config", "wire.addresses", "embedded.webparser"),
+        theirs=("gunicorn", "gevent"),
+    ),
+    "battlebot.embedded.webparser": layer(
+        "gunicorn's parser rests, and knows nothing else", "runtime.cooperative", theirs=("gunicorn",)
     ),
     "battlebot.client": layer("the client imports wire only", "client", "wire"),
     "battlebot.cli": layer(

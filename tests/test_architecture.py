@@ -87,6 +87,7 @@ BROKEN = [
     ("battlebot/web/replay.py", "import battlebot.referee.step", "battlebot.web.replay"),
     ("battlebot/embedded/valkey.py", "from battlebot.arena import keys", "battlebot.embedded"),
     ("battlebot/embedded/webworker.py", "from battlebot.wire import login", "battlebot.embedded.webworker"),
+    ("battlebot/embedded/webparser.py", "from battlebot.wire import addresses", "battlebot.embedded.webparser"),
     ("battlebot/client/bot.py", "from battlebot.config import Settings", "battlebot.client"),
     ("battlebot/client/bot.py", "from battlebot.errors import Refused", "battlebot.client"),
     ("battlebot/cli/show.py", "import battlebot.arena.live.store", "battlebot.cli"),

@@ -2,30 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import gevent
 from flask import request
 from gunicorn.http.errors import ParseException
 from werkzeug.exceptions import BadRequest, RequestEntityTooLarge, RequestTimeout
 
 from battlebot.config import Settings
-from battlebot.runtime.cooperative import yield_to_others
-
-STEP_BYTES = 1024  # of a body in chunks: if each holds a byte, a step takes 7 ms, and all would take half a second
-
-
-class InSteps:
-    """A body in chunks, as a stream: all who have waited meanwhile, above all the bots, go on after each step."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-
-    def read(self, size: int) -> bytes:
-        """Returns some bytes, `size` at most, or none at the end. Raises like the stream."""
-        part: bytes = self._stream.read(min(size, STEP_BYTES))
-        yield_to_others()
-        return part
 
 
 def read_body(settings: Settings) -> None:
@@ -34,9 +16,7 @@ def read_body(settings: Settings) -> None:
     Raises BadRequest, RequestEntityTooLarge, RequestTimeout.
     """
     limit = settings.max_body_bytes
-    if request.headers.get("Transfer-Encoding"):
-        request.environ["wsgi.input"] = InSteps(request.environ["wsgi.input"])
-    elif not request.content_length:
+    if not (request.content_length or request.headers.get("Transfer-Encoding")):
         return
     if (request.content_length or 0) > limit:
         raise RequestEntityTooLarge

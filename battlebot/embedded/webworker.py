@@ -17,7 +17,7 @@ from typing import Any
 
 import gevent
 from gevent.server import StreamServer
-from gunicorn import util
+from gunicorn import http, util
 from gunicorn.http.body import ChunkedReader, LengthReader
 from gunicorn.http.errors import (
     ConfigurationProblem,
@@ -31,6 +31,7 @@ from gunicorn.workers.base_async import AsyncWorker
 from gunicorn.workers.ggevent import GeventWorker
 
 from battlebot.config import load_settings
+from battlebot.embedded.webparser import UnhurriedParser
 from battlebot.wire.addresses import household
 
 CHECK_S = 0.1
@@ -61,8 +62,9 @@ class WebWorker(GeventWorker):
         self._leaves = False
 
     def patch(self) -> None:
-        """Make the listeners gevent's, and note their names."""
+        """Make the listeners gevent's, and note their names; have requests parsed by our parser."""
         super().patch()
+        http.RequestParser = UnhurriedParser
         self._names = {listener: _Named(listener.getsockname()) for listener in self.sockets}
         StreamServer.max_accept = ACCEPTED_AT_ONCE
 

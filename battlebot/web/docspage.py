@@ -7,6 +7,7 @@ from typing import Any
 from flask import Blueprint, current_app, render_template
 
 from battlebot.api.openapi import description
+from battlebot.runtime.cooperative import cooperatively
 
 METHODS = ("get", "post", "put", "patch", "delete")
 
@@ -17,7 +18,7 @@ docs = Blueprint("docs", __name__)
 def show() -> str:
     """The page with every path, its arguments and answers."""
     document = description(current_app)
-    return render_template("docs.html", operations=operations(document))
+    return render_template("docs.html", operations=cooperatively(operations(document)))
 
 
 def operations(document: dict[str, Any]) -> list[dict[str, Any]]:

@@ -565,6 +565,15 @@ def test_others_run_while_a_large_page_is_rendered(home: House, monkeypatch: pyt
     assert len(rested) > 30
 
 
+def test_others_run_while_the_page_of_the_api_is_rendered(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between its paths: it is as long as a ranking, and takes no more to be asked for."""
+    rested = []
+    monkeypatch.setattr("battlebot.runtime.cooperative.MOST_S", 0.0)
+    monkeypatch.setattr("battlebot.runtime.cooperative.yield_to_others", lambda: rested.append(1))
+    assert "/openapi.json" in home.client.get("/docs").text
+    assert len(rested) > 30
+
+
 def test_only_the_standings_tell_a_rank(home: House) -> None:
     """Bots may share one; the numbers of "Who beat whom" say whose column it is."""
     home.contest(bots=("a", "b", "c"))
