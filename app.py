@@ -127,7 +127,7 @@ class House:
 
     def _make_lobby(self) -> Lobby:
         settings, requests = self.settings, self.requests
-        rate_limit = RateLimit(self.client, "contests", settings.contests_per_minute)
+        rate_limit = RateLimit(self.client, "contests", settings.contests_per_minute, sharedtime.now_s)
         return Lobby(
             registry=self.registry,
             settings=settings,
@@ -196,7 +196,9 @@ def _viewers(house: House) -> SocketIoDoor:
     settings = house.settings
     askers, archive = make_askers(settings, keeps=False), house.storage.games
     battles = Battles(settings, house.conductor, house.bus, askers, archive)
-    return SocketIoDoor(settings, battles, RateLimit(house.client, "games", settings.games_per_minute).take)
+    return SocketIoDoor(
+        settings, battles, RateLimit(house.client, "games", settings.games_per_minute, sharedtime.now_s).take
+    )
 
 
 def create_tcp_door(settings: Settings) -> TcpDoor:

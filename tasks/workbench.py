@@ -90,7 +90,7 @@ class Workbench(MatchBench):
 
 
 def match_bench() -> MatchBench:
-    """This process's match bench."""
+    """This process's match bench. Raises Unavailable if Redis has not told the time yet."""
     with _making:
         return _match_bench(os.getpid())
 
@@ -109,6 +109,7 @@ def _match_bench(_pid: int) -> MatchBench:
     settings: Settings = celery.battlebot_settings
     client = connect(settings.redis_url)
     sharedtime.follow(partial(time_s, client))
+    sharedtime.check()
     registry = _games(client)
     store, queues = MatchStore(client, hold_s=5.0), Queues(client)
     requests = Requests(sending(celery))

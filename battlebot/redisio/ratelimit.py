@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import redis
@@ -16,7 +15,7 @@ WINDOW_S = 60
 class RateLimit:
     """Allows an address `most` uses in each minute of the clock. `of` names what is counted."""
 
-    def __init__(self, client: redis.Redis, of: str, most: int, now_s: Callable[[], float] = time.time) -> None:
+    def __init__(self, client: redis.Redis, of: str, most: int, now_s: Callable[[], float]) -> None:
         self._client = client
         self._of = of
         self._most = most

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 import structlog
 
 from battlebot.errors import Unavailable
+from battlebot.runtime.loglimit import LogLimit
 
 log = structlog.get_logger()
 
@@ -23,6 +24,7 @@ LOOK_EVERY_S = 1.0
 SPREAD_S = 5.0
 SPREAD_OVER = 10.0  # a step of one second is spread over ten
 TOLD_S = 1.0  # by how much a machine's clock may be off before the log says so
+AGREES_S = 0.5  # by how much it may still be off when the log says that it is right again
 
 
 class SharedTime:
@@ -34,34 +36,42 @@ class SharedTime:
         self._steady_s = steady_s
         self._machine_s = machine_s
         self._ahead_s: float | None = None
+        self._unsure_s = 0.0  # by how much it may be wrong because all looks so far were slow
         self._looked_s = 0.0
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the clock elsewhere has been read."""
+        return self._ahead_s is not None
 
     def now_s(self) -> float:
         """Returns the time, in seconds since the epoch."""
         return self._machine_s() if self._ahead_s is None else self._steady_s() + self._ahead_s
 
-    def look(self, read: Callable[[], float]) -> float:
+    def look(self, read: Callable[[], float]) -> tuple[float, float]:
         """Compares the time with that which `read()` returns; returns how much the machine's is ahead of that.
 
-        The time changes only if it cannot be right: what it took to read the other one proves nothing. Raises what
-        `read` raises.
+        That is two values, between which it is. The time changes only if it cannot be right: what it took to read the
+        other one proves nothing. Raises what `read` raises.
         """
         before_s, machine_s = self._steady_s(), self._machine_s()
         there_s = read()
         after_s = self._steady_s()
         least_s, most_s = there_s - after_s, there_s - before_s
+        unsure_s = (most_s - least_s) / 2
         if self._ahead_s is None:
-            self._ahead_s = (least_s + most_s) / 2
+            self._ahead_s, self._unsure_s = least_s + unsure_s, unsure_s
         else:
             wrong_s = min(max(self._ahead_s, least_s), most_s) - self._ahead_s
             if abs(wrong_s) <= SPREAD_S:
-                at_once_s = (after_s - self._looked_s) / SPREAD_OVER
+                # what the looks so far did not know is no step
+                at_once_s = min(after_s - self._looked_s, 2 * LOOK_EVERY_S) / SPREAD_OVER + self._unsure_s
                 wrong_s = min(max(wrong_s, -at_once_s), at_once_s)
             self._ahead_s += wrong_s
+            self._unsure_s = min(self._unsure_s, unsure_s)
         self._looked_s = after_s
         apart_s = machine_s - there_s
-        # the machine's was read first: by what it seems to be behind because of that, it is not
-        return max(apart_s, min(0.0, apart_s + after_s - before_s))
+        return apart_s, apart_s + after_s - before_s
 
 
 _SHARED = SharedTime()
@@ -77,6 +87,12 @@ def now_s() -> float:
 def now() -> datetime:
     """Returns the time that all processes share, in UTC."""
     return datetime.fromtimestamp(now_s(), UTC)
+
+
+def check() -> None:
+    """Raises Unavailable if this process follows a clock that it has not read yet: its own may be wrong by days."""
+    if _followed_in == os.getpid() and not _SHARED.is_known:
+        raise Unavailable("Redis has not told the time yet.")
 
 
 def follow(read: Callable[[], float]) -> None:
@@ -102,12 +118,12 @@ def _follow(read: Callable[[], float], teller: _Teller) -> None:
 
 def _look(read: Callable[[], float], teller: _Teller) -> None:
     try:
-        teller.note(_SHARED.look(read))
+        teller.note(*_SHARED.look(read))
     except Unavailable:
         # the time goes on; that Redis is away is told by others
         pass
-    except Exception:
-        log.exception("clock.not_compared")
+    except Exception as error:
+        teller.failed(error)
 
 
 class _Teller:
@@ -115,11 +131,18 @@ class _Teller:
 
     def __init__(self) -> None:
         self._is_apart = False
+        self._may_tell = LogLimit()
 
-    def note(self, ahead_s: float) -> None:
-        apart = abs(ahead_s) > TOLD_S
-        if apart and not self._is_apart:
-            log.warning("clock.apart", ahead_s=round(ahead_s, 1))
-        elif self._is_apart and not apart:
+    def note(self, least_s: float, most_s: float) -> None:
+        """The machine's clock is ahead by something between these."""
+        if not self._is_apart and (least_s > TOLD_S or most_s < -TOLD_S):
+            self._is_apart = True
+            log.warning("clock.apart", ahead_s=round(least_s if least_s > 0 else most_s, 1))
+        elif self._is_apart and least_s > -AGREES_S and most_s < AGREES_S:
+            self._is_apart = False
             log.info("clock.agrees")
-        self._is_apart = apart
+
+    def failed(self, error: Exception) -> None:
+        """The clocks could not be compared, for a reason that none of us expects."""
+        if self._may_tell("look"):
+            log.error("clock.not_compared", exc_info=error)

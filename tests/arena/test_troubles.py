@@ -117,7 +117,7 @@ def test_what_has_gone_on_elsewhere_is_forgotten(night: Night) -> None:
     for _ in range(int(FORGOTTEN_S / BETWEEN_S) - 1):
         night.sweep()
     assert list(ArenaInspection(night.client).troubles()) == [night.gone.id]
-    night.sweep()
+    night.sweep(BETWEEN_S + 1)
     assert ArenaInspection(night.client).troubles() == {}
 
 

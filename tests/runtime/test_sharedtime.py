@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from clocks import Clock
+from structlog.testing import capture_logs
 
+from battlebot.errors import Unavailable
+from battlebot.runtime import sharedtime
 from battlebot.runtime.sharedtime import SPREAD_OVER, SPREAD_S, SharedTime
 
 MACHINE_S, THERE_S = 5_000.0, 1_000.0
@@ -21,7 +26,7 @@ class World:
         for clock in (self.steady, self.machine, self.there):
             clock.now_s += seconds
 
-    def look(self, before_s: float = 0.0, after_s: float = 0.0) -> float:
+    def look(self, before_s: float = 0.0, after_s: float = 0.0) -> tuple[float, float]:
         """Looks: the other clock is read so long after the look began, and its answer has come so long after that."""
 
         def read() -> float:
@@ -101,5 +106,57 @@ def test_it_tells_how_much_the_machine_is_ahead(off_s: float, slow_s: float) -> 
     """As far as it is sure of that."""
     world = World()
     world.machine.now_s = world.there.now_s + off_s
-    assert world.look(slow_s) == pytest.approx(off_s, abs=slow_s)
-    assert abs(world.look(slow_s)) <= abs(off_s)
+    least_s, most_s = world.look(slow_s)
+    assert least_s - 1e-6 <= off_s <= most_s + 1e-6
+    assert most_s - least_s == pytest.approx(slow_s)
+
+
+@pytest.mark.parametrize(("before_s", "after_s"), [(4.0, 0.0), (0.0, 4.0), (9.0, 0.5)])
+def test_a_slow_first_look_is_put_right_at_once(before_s: float, after_s: float) -> None:
+    """It may have waited for a connection; what it did not know is no step."""
+    world = World()
+    world.look(before_s, after_s)
+    assert abs(world.error_s) > 1
+    world.pass_by(1.0)
+    world.look()
+    assert world.error_s == pytest.approx(0)
+    world.there.now_s += 1.0
+    world.pass_by(1.0)
+    world.look()
+    assert world.error_s == pytest.approx(-1.0, abs=0.2), "a step is spread"
+
+
+def test_a_step_is_spread_also_after_a_long_silence(world: World) -> None:
+    """The followed clock may not have answered for minutes."""
+    world.pass_by(600.0)
+    world.there.now_s += 4.0
+    world.look()
+    assert world.error_s < -3
+
+
+def test_who_follows_a_clock_waits_until_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own may be wrong by days; what is noted by that would stand there."""
+    shared = SharedTime()
+    monkeypatch.setattr(sharedtime, "_SHARED", shared)
+    monkeypatch.setattr(sharedtime, "_followed_in", 0)
+    sharedtime.check()
+    monkeypatch.setattr(sharedtime, "_followed_in", os.getpid())
+    with pytest.raises(Unavailable):
+        sharedtime.check()
+    shared.look(lambda: THERE_S)
+    sharedtime.check()
+
+
+def test_the_log_says_once_that_the_clock_is_off_and_once_that_it_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Although it is off by about as much as is told, and looks are slow."""
+    offs = [(1.001, 1.002), (0.999, 1.0), (1.001, 1.002), (-0.4, 1.002), (0.1, 0.1), (0.9, 0.9), (-7.5, -3.0)]
+    teller = sharedtime._Teller()
+    with capture_logs() as told:
+        for off in offs:
+            teller.note(*off)
+        for _ in range(3):
+            teller.failed(ValueError())
+    assert [(line["event"], line.get("ahead_s")) for line in told] == [
+        *(("clock.apart", 1.0), ("clock.agrees", None), ("clock.apart", -3.0)),
+        ("clock.not_compared", None),
+    ]

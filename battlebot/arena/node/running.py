@@ -100,7 +100,7 @@ class Node:
                 return
 
     def beat(self) -> None:
-        """Sends one heartbeat. Raises Unavailable, also while a tick hangs.
+        """Sends one heartbeat. Raises Unavailable, also while a tick hangs, or before Redis has told the time.
 
         A node that was taken for dead meanwhile (it stalled, or Redis was away) takes its players' seats back. That
         may take long, and is done in the background: otherwise it would be taken for dead again.
@@ -108,6 +108,8 @@ class Node:
         if any(tick.hangs for tick in self._ticks):
             # what it does no more, its players can have elsewhere if it is taken for dead
             raise Unavailable("A tick of this node hangs.")
+        # one moment too late, and no outage would be noticed until then
+        sharedtime.check()
         ago_s = self._arena.opening.ago_s()
         new = self._arena.heartbeats.send(self._arena.node, sharedtime.now_s(), not self._opened, ago_s)
         self._beat_s = time.monotonic()
