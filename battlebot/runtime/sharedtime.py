@@ -58,9 +58,10 @@ class SharedTime:
         there_s = read()
         after_s = self._steady_s()
         least_s, most_s = there_s - after_s, there_s - before_s
-        unsure_s = (most_s - least_s) / 2
         if self._ahead_s is None:
-            self._ahead_s, self._unsure_s = least_s + unsure_s, unsure_s
+            # the machine's is right, as far as that is possible
+            self._ahead_s = min(max(machine_s - before_s, least_s), most_s)
+            self._unsure_s = most_s - least_s
         else:
             wrong_s = min(max(self._ahead_s, least_s), most_s) - self._ahead_s
             if abs(wrong_s) <= SPREAD_S:
@@ -68,7 +69,7 @@ class SharedTime:
                 at_once_s = min(after_s - self._looked_s, 2 * LOOK_EVERY_S) / SPREAD_OVER + self._unsure_s
                 wrong_s = min(max(wrong_s, -at_once_s), at_once_s)
             self._ahead_s += wrong_s
-            self._unsure_s = min(self._unsure_s, unsure_s)
+            self._unsure_s = min(self._unsure_s, most_s - least_s)
         self._looked_s = after_s
         apart_s = machine_s - there_s
         return apart_s, apart_s + after_s - before_s

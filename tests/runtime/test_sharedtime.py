@@ -111,11 +111,21 @@ def test_it_tells_how_much_the_machine_is_ahead(off_s: float, slow_s: float) -> 
     assert most_s - least_s == pytest.approx(slow_s)
 
 
-@pytest.mark.parametrize(("before_s", "after_s"), [(4.0, 0.0), (0.0, 4.0), (9.0, 0.5)])
-def test_a_slow_first_look_is_put_right_at_once(before_s: float, after_s: float) -> None:
+@pytest.mark.parametrize(("before_s", "after_s"), [(4.0, 0.0), (0.0, 4.0), (3.0, 3.0)])
+def test_a_right_clock_stays_right_however_slow_the_first_look_is(before_s: float, after_s: float) -> None:
+    """Nothing speaks against it."""
+    world = World()
+    world.machine.now_s = world.there.now_s
+    world.look(before_s, after_s)
+    assert world.error_s == pytest.approx(0)
+
+
+@pytest.mark.parametrize("off_s", [-2.0, 2.0, 4_000.0, -4_000.0])
+def test_a_slow_first_look_is_put_right_at_once(off_s: float) -> None:
     """It may have waited for a connection; what it did not know is no step."""
     world = World()
-    world.look(before_s, after_s)
+    world.machine.now_s = world.there.now_s + off_s
+    world.look(3.0, 3.0)
     assert abs(world.error_s) > 1
     world.pass_by(1.0)
     world.look()
