@@ -67,7 +67,10 @@ def stopped_by_signals() -> Iterator[None]:
     before = {number: signal.signal(number, interrupt) for number in handled}
     if signal.SIGHUP in handled:
         with suppress(OSError):  # it has no terminal
-            threading.Thread(target=_pass_on_hang_up, args=(_terminal(), ended), daemon=True).start()
+            terminal = _terminal()
+            # now: it may close before the thread has begun
+            watch = (terminal, _is_in_front(terminal, False), ended)
+            threading.Thread(target=_pass_on_hang_up, args=watch, daemon=True).start()
     try:
         yield
     except KeyboardInterrupt:
@@ -78,17 +81,23 @@ def stopped_by_signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _pass_on_hang_up(terminal: int, ended: threading.Event) -> None:
+def _is_in_front(terminal: int, otherwise: bool) -> bool:
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:  # it closes just now
+        return otherwise
+
+
+def _pass_on_hang_up(terminal: int, in_front: bool, ended: threading.Event) -> None:
     """Send this process a SIGHUP when its terminal closes while it is in the foreground there, until `ended`.
 
     The system tells only who leads the session, and the foreground when that has ended. A shell ends; make, as in
     `ssh -t HOST make run`, waits for us. What a shell has in the background is its own affair: it may have disowned it.
     """
-    closes, in_front = select.poll(), False
+    closes = select.poll()
     closes.register(terminal, 0)
     while not ended.is_set():
-        with suppress(OSError):  # it closes just now
-            in_front = os.tcgetpgrp(terminal) == os.getpgrp()
+        in_front = _is_in_front(terminal, in_front)
         if closes.poll(1000 * _LOOK_S):
             if in_front:
                 os.kill(os.getpid(), signal.SIGHUP)
