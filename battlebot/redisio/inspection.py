@@ -10,7 +10,7 @@ from typing import Any
 
 import redis
 
-from battlebot.redisio.connection import redis_errors
+from battlebot.redisio.connection import redis_errors, time_s
 
 LISTEN_S = 5.0
 CLOCKS_APART_S = 1.0  # what docs/operations.md asks of the machines
@@ -93,7 +93,6 @@ class RedisInspection:
     def clock(self) -> tuple[float, float]:
         """Returns how many seconds Redis's clock is ahead of ours, and by how many that may be off."""
         before_s = time.time()
-        with redis_errors():
-            seconds, micros = self._client.time()
+        there_s = time_s(self._client)
         after_s = time.time()
-        return seconds + micros / 1e6 - (before_s + after_s) / 2, (after_s - before_s) / 2
+        return there_s - (before_s + after_s) / 2, (after_s - before_s) / 2

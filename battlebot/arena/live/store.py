@@ -27,7 +27,7 @@ from battlebot.arena.live.calls import (
 )
 from battlebot.errors import Conflict, UnknownMatch, UnreadableMatch
 from battlebot.redisio import keys
-from battlebot.redisio.connection import held, redis_errors, texts
+from battlebot.redisio.connection import held, redis_errors, texts, time_s
 from battlebot.redisio.scripts import Script, Scripts
 from battlebot.redisio.transactions import Command
 from battlebot.referee.match import Match
@@ -265,9 +265,7 @@ class MatchStore:
 
     def now_ms(self) -> int:
         """Returns the time on Redis's clock, in ms since the epoch."""
-        with redis_errors():
-            seconds, micros = self.client.time()
-        return int(seconds) * 1000 + int(micros) // 1000
+        return int(time_s(self.client) * 1000)
 
     def live_ids(self) -> list[str]:
         """Returns the ids of all live matches, the most urgent first."""
