@@ -199,7 +199,7 @@ LAYERS = {
     ),
     "battlebot.embedded.webworker": layer(
         "gunicorn's worker knows addresses, and no match",
-        *("config", "wire.addresses", "embedded.webparser"),
+        *("config", "wire.addresses", "embedded.webparser", "runtime.cooperative"),
         theirs=("gunicorn", "gevent"),
     ),
     "battlebot.embedded.webparser": layer(

@@ -32,6 +32,7 @@ from gunicorn.workers.ggevent import GeventWorker
 
 from battlebot.config import load_settings
 from battlebot.embedded.webparser import UnhurriedParser
+from battlebot.runtime.cooperative import in_turn
 from battlebot.wire.addresses import household
 
 CHECK_S = 0.1
@@ -97,6 +98,8 @@ class WebWorker(GeventWorker):
     def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> None:
         """Handle one request; close the connection if the client does not read the answer in time."""
         self._idle.discard(sock)
+        # hundreds of open connections may each send a short one at the same moment
+        in_turn()
         try:
             super().handle_request(listener_name, req, sock, addr)
         except TimeoutError:
