@@ -8,6 +8,7 @@ from __future__ import annotations
 from battlebot.errors import TooBig
 
 HEAD_BYTES = 4
+EMPTY = bytes(HEAD_BYTES)  # a frame of length 0
 MAX_PAYLOAD_BYTES = 65_536
 
 
@@ -39,22 +40,27 @@ class Decoder:
 
         Raises TooBig as soon as a frame announces a length above the limit, and at every later call.
         """
-        while True:
-            if self._wanted is None:
-                if len(self._data) < HEAD_BYTES:
-                    return None
-                self._wanted = int.from_bytes(self._data[:HEAD_BYTES])
-                del self._data[:HEAD_BYTES]
-            if self._wanted > self._max:
-                raise TooBig(f"A message may have {self._max} bytes; this one announces {self._wanted}.")
-            if len(self._data) < self._wanted:
+        if self._wanted is None:
+            self._skip_empty()
+            if len(self._data) < HEAD_BYTES:
                 return None
-            payload = bytes(self._data[: self._wanted])
-            del self._data[: self._wanted]
-            self._wanted = None
-            if payload:
-                return payload
-            self.empty += 1
+            self._wanted = int.from_bytes(self._data[:HEAD_BYTES])
+            del self._data[:HEAD_BYTES]
+        if self._wanted > self._max:
+            raise TooBig(f"A message may have {self._max} bytes; this one announces {self._wanted}.")
+        if len(self._data) < self._wanted:
+            return None
+        payload = bytes(self._data[: self._wanted])
+        del self._data[: self._wanted]
+        self._wanted = None
+        return payload
+
+    def _skip_empty(self) -> None:
+        # all that are there at once: a client may send thousands with one write
+        if self._data.startswith(EMPTY):
+            number = (len(self._data) - len(self._data.lstrip(b"\0"))) // HEAD_BYTES
+            del self._data[: number * HEAD_BYTES]
+            self.empty += number
 
     @property
     def between(self) -> bool:

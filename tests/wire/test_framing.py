@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 import pytest
+from cpu import least_cpu_s
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,6 +54,20 @@ def test_length_zero_is_ignored() -> None:
     assert decoder.empty == 0
     assert all_of(decoder) == [b"a", b"b"]
     assert decoder.between
+
+
+def test_lengths_zero_of_one_read_are_skipped_together() -> None:
+    """Thousands cost next to nothing, and the length after them keeps its own zeros."""
+
+    def decode(data: bytes, found: int, empty: int) -> None:
+        decoder = Decoder()
+        decoder.feed(data)
+        assert (len(all_of(decoder)), decoder.empty) == (found, empty)
+
+    number = 10_000
+    none_s = least_cpu_s(lambda: decode(frame(b"") * number + frame(b"a"), 1, number))
+    each_s = least_cpu_s(lambda: decode(frame(b"a") * number, number, 0))
+    assert none_s < each_s / 4
 
 
 @pytest.mark.parametrize("size", [MAX_PAYLOAD_BYTES + 1, 2**31, 2**32 - 1])
