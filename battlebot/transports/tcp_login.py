@@ -11,6 +11,7 @@ from battlebot.arena.names.directory import Directory
 from battlebot.arena.names.lookalikes import forms
 from battlebot.config import Settings
 from battlebot.errors import BadMessage, BadName, LoginFailed, TooMany
+from battlebot.runtime.cooperative import in_turn_if_large
 from battlebot.runtime.lag import Lag
 from battlebot.transports.limits import NewNames
 from battlebot.transports.stays import Stays
@@ -51,6 +52,7 @@ class Logins:
             packet = connection.receive(wait_s)
             if packet is None:
                 continue
+            in_turn_if_large(packet.payload)
             try:
                 caller = self._caller(packet, connection.address, salt)
                 if caller is not None:
