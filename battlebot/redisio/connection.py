@@ -32,8 +32,10 @@ PASSING = (
     OSError,
 )
 IN_A_SCRIPT = "ACL failure in script"
+NO_SUCH_DATABASE = "DB index is out of range"
 PASSING_WORDS = (
     IN_A_SCRIPT,
+    NO_SUCH_DATABASE,
     "BUSY ",
     "READONLY",
     "LOADING",
@@ -76,6 +78,8 @@ def unavailable(error: Exception) -> Unavailable:
         return Unavailable("Redis refuses the user or the password of REDIS_URL.")
     if isinstance(error, redis.exceptions.NoPermissionError) or str(error).startswith(IN_A_SCRIPT):
         return Unavailable("Redis does not allow this: the user of REDIS_URL needs ~bb:* ~LIMITS:* &* +@all.")
+    if str(error).startswith(NO_SUCH_DATABASE):
+        return Unavailable("Redis has no database of the number that REDIS_URL names.")
     if isinstance(cause, ssl.SSLCertVerificationError):
         return Unavailable(f"The certificate of Redis cannot be verified: {cause.verify_message}.")
     return Unavailable(f"Redis does not answer now ({type(error).__name__}).")

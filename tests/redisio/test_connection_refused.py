@@ -47,6 +47,12 @@ def test_a_user_who_may_not_do_everything_is_told(client: redis.Redis, settings:
         client.acl_deluser("reader")
 
 
+def test_a_database_that_redis_does_not_have_is_told(settings: Settings) -> None:
+    """The operator has to put its number right."""
+    url = f"{settings.redis_url.partition('?')[0]}?db=9999"
+    assert _complaint(url) == "Redis has no database of the number that REDIS_URL names."
+
+
 def test_a_certificate_that_nobody_vouches_for_is_told(tmp_path: Path) -> None:
     """Redis is not away then, and waiting does not help."""
     context = serving(certificate(tmp_path, "localhost"))
