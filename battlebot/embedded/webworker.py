@@ -32,7 +32,7 @@ from gunicorn.workers.ggevent import GeventWorker
 
 from battlebot.config import load_settings
 from battlebot.embedded.webparser import UnhurriedParser
-from battlebot.runtime.cooperative import in_turn
+from battlebot.runtime.cooperative import Line, in_turn
 from battlebot.wire.addresses import household
 
 CHECK_S = 0.1
@@ -61,6 +61,7 @@ class WebWorker(GeventWorker):
         self._idle: set[Any] = set()
         self._names: dict[Any, _Named] = {}
         self._leaves = False
+        self._upgrades = Line()
 
     def patch(self) -> None:
         """Make the listeners gevent's, and note their names; have requests parsed by our parser."""
@@ -98,8 +99,8 @@ class WebWorker(GeventWorker):
     def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> None:
         """Handle one request; close the connection if the client does not read the answer in time."""
         self._idle.discard(sock)
-        # hundreds of open connections may each send a short one at the same moment
-        in_turn()
+        # hundreds of open connections may each send one at the same moment; bots that come wait for none of the others
+        (self._upgrades.in_turn if _is_upgrade(req) else in_turn)()
         try:
             super().handle_request(listener_name, req, sock, addr)
         except TimeoutError:
@@ -187,6 +188,11 @@ class _Named:
     def getsockname(self) -> Any:
         """Return the listener's address."""
         return self._name
+
+
+def _is_upgrade(req: Any) -> bool:
+    """Whether the request is a bot's or a viewer's for a WebSocket."""
+    return any(name == "UPGRADE" for name, _ in req.headers)
 
 
 def _has_rest(req: Any) -> bool:

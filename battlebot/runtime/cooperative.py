@@ -20,22 +20,32 @@ def yield_to_others() -> None:
     time.sleep(YIELD_S)
 
 
+class Line:
+    """Those who wait for one another, and for nobody else."""
+
+    def __init__(self) -> None:
+        self._last = threading.Event()  # set as soon as whoever came last has gone on
+        self._last.set()
+
+    def in_turn(self) -> None:
+        """Lets all others run, and returns when all who have called this before have gone on, one after the other.
+
+        Otherwise hundreds that rest at the same moment would go on at the same moment, without a rest between them.
+        """
+        before, self._last = self._last, (own := threading.Event())
+        try:
+            before.wait()
+            yield_to_others()
+        finally:
+            own.set()
+
+
+_everybody = Line()
+
+
 def in_turn() -> None:
-    """Lets all others run, and returns when all who have called this before have gone on, one after the other.
-
-    Otherwise hundreds that rest at the same moment would go on at the same moment, without a rest between them.
-    """
-    global _last
-    before, _last = _last, (own := threading.Event())
-    try:
-        before.wait()
-        yield_to_others()
-    finally:
-        own.set()
-
-
-_last = threading.Event()
-_last.set()
+    """`Line.in_turn` of the line in which all long work of the process waits."""
+    _everybody.in_turn()
 
 
 def in_turn_if_large(text: str | bytes) -> None:

@@ -5,10 +5,12 @@ A frame is the payload's length in four bytes (unsigned, big-endian), then the p
 
 from __future__ import annotations
 
+import re
+
 from battlebot.errors import TooBig
 
 HEAD_BYTES = 4
-EMPTY = bytes(HEAD_BYTES)  # a frame of length 0
+_ZEROS = re.compile(rb"\0*")
 MAX_PAYLOAD_BYTES = 65_536
 
 
@@ -57,10 +59,11 @@ class Decoder:
 
     def _skip_empty(self) -> None:
         # all that are there at once: a client may send thousands with one write
-        if self._data.startswith(EMPTY):
-            number = (len(self._data) - len(self._data.lstrip(b"\0"))) // HEAD_BYTES
-            del self._data[: number * HEAD_BYTES]
-            self.empty += number
+        zeros = _ZEROS.match(self._data)
+        assert zeros is not None
+        number = zeros.end() // HEAD_BYTES
+        del self._data[: number * HEAD_BYTES]
+        self.empty += number
 
     @property
     def between(self) -> bool:

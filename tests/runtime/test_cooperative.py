@@ -10,7 +10,7 @@ import pytest
 from cluster import LIMIT_S, wait_for
 
 from battlebot.runtime import cooperative as module
-from battlebot.runtime.cooperative import MOST_S, cooperatively, in_turn
+from battlebot.runtime.cooperative import MOST_S, Line, cooperatively
 
 
 def test_it_pauses_by_the_time_that_has_passed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,22 +32,23 @@ def test_it_does_not_pause_for_what_is_quick(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_of_those_who_rest_one_goes_on_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """In the order in which they came; hundreds at once would be one long piece of work."""
-    may_go_on, resting, gone_on = threading.Semaphore(0), threading.Semaphore(0), list[int]()
+    line, gone_on = Line(), list[int]()
+    may_go_on, resting = threading.Semaphore(0), threading.Semaphore(0)
 
     def rest() -> None:
         resting.release()
         assert may_go_on.acquire(timeout=LIMIT_S)
 
     def work(number: int) -> None:
-        in_turn()
+        line.in_turn()
         gone_on.append(number)
 
     monkeypatch.setattr(module, "yield_to_others", rest)
     workers = [threading.Thread(target=work, args=(number,)) for number in range(3)]
     for worker in workers:
-        before = module._last
+        before = line._last
         worker.start()
-        wait_for(lambda before=before: module._last is not before, "the worker in its place")
+        wait_for(lambda before=before: line._last is not before, "the worker in its place")
     for number, worker in enumerate(workers):
         assert resting.acquire(timeout=LIMIT_S)
         assert not resting.acquire(blocking=False)

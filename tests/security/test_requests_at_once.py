@@ -15,6 +15,10 @@ from switchboard import Seats
 SETTINGS = {"header_timeout_s": 60.0}
 MANY = 400  # connections, fewer than an address may have
 REQUEST = ("GET /no-such-page HTTP/1.1", "Host: here")
+UPGRADE = (
+    *("GET / HTTP/1.1", "Host: here", "Connection: Upgrade", "Upgrade: websocket"),
+    *("Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="),
+)
 
 
 @pytest.fixture
@@ -42,3 +46,19 @@ def test_a_turn_does_not_wait_for_all_requests_that_came_before_it(
     assert mover.update()["turn"]["valid"]
     assert len(answered.poll(0)) < MANY
     assert all(client.answer().status == 404 for client in clients)
+
+
+def test_bots_that_come_do_not_wait_for_all_requests_that_came_at_that_moment(web: Web, clients: list[Raw]) -> None:
+    """Their turns' times may run. Whose event the node sees first is up to its system, so one comes first, one last."""
+    answered = poll()
+    first, *others, last = clients
+    with standing_still(web.child.pid):
+        first.send(*UPGRADE)
+        for client in others:
+            client.send(*REQUEST)
+            answered.register(client.sock, POLLIN)
+        last.send(*UPGRADE)
+    for bot in (first, last):
+        assert bot.sock.recv(12) == b"HTTP/1.1 101"
+    assert len(answered.poll(0)) < 0.75 * len(others)
+    assert all(client.answer().status == 404 for client in others)
