@@ -124,8 +124,11 @@ def test_a_bot_that_leaves_again_after_an_outage_does_not_spoil_its_opponents_gr
     grace_s = 20.0  # there is time for a login before the turn's five seconds, however slow the machine
     first = frail.parts.web(**PLAY | {"node_grace_s": grace_s})
     mover, other = meet.sit(nodes=(first, first))
-    web.child.stop()
-    first.child.stop()
+    # at once: the turn's time runs until the node gives the seats up
+    for node in (first, web):
+        node.child.ask_to_stop()
+    for node in (first, web):
+        node.child.stop()
     hold(grace_s + 1.0)
     node = frail.parts.web()
     back = meet.login(mover.auth, web=node)
