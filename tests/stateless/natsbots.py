@@ -17,6 +17,7 @@ from typing import Any
 import nats
 from cluster import free_port, wait_for
 from google.protobuf.json_format import ParseDict
+from nats.aio.client import Client
 from standstill import standing_still
 
 from battlebot.wire.macondo import macondo_pb2
@@ -119,7 +120,7 @@ class NatsBot:
             self._url, max_reconnect_attempts=-1, reconnect_time_wait=0.1, inbox_prefix=self._inbox
         )
         await self._client.subscribe(self.subject, "bot_queue", cb=self._asked)
-        await self._client.flush()
+        await arrival(self._client)
         self._ready.set()
         await self._ended.wait()
 
@@ -150,7 +151,7 @@ class NatsBot:
         async def all_of_it() -> None:
             for _ in range(times):
                 await self._client.publish(subject, data)
-            await self._client.flush(30)
+            await arrival(self._client)
 
         asyncio.run_coroutine_threadsafe(all_of_it(), self._loop).result(30)
 
@@ -165,6 +166,12 @@ class NatsBot:
                 self.acknowledged += 1
                 self.unacknowledged -= 1
                 return
+
+
+async def arrival(client: Client) -> None:
+    """Returns when NATS has taken all that `client` has sent: the ping of a first flush overtakes it."""
+    await client.flush(30)
+    await client.flush(30)
 
 
 def response(said: Any, uid: str = "") -> bytes:

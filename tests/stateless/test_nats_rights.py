@@ -11,7 +11,7 @@ import nats
 import pytest
 from cluster import wait_for
 from nats.aio.msg import Msg
-from natsbots import PASS, NatsBot, nats_server
+from natsbots import PASS, NatsBot, arrival, nats_server
 
 from battlebot.stateless.asking import Question
 from battlebot.stateless.nats.bots import NatsBots
@@ -83,11 +83,11 @@ def test_a_bot_with_the_rights_of_the_page_cannot_listen_to_others(subject: str,
 
         ear = await nats.connect(urls[1], error_cb=noted)
         await ear.subscribe(subject, cb=came)
-        await ear.flush()
+        await arrival(ear)
         server = await nats.connect(urls[0])
         await server.publish(subject.replace(">", "x"), b"secret")
-        await server.flush()
-        await ear.flush()
+        await arrival(server)
+        await arrival(ear)
         await server.close()
         await ear.close()
         return refused, heard
@@ -118,15 +118,15 @@ def test_an_acknowledgement_goes_to_inboxes_alone(subject: str, urls: tuple[str,
         inbox = bot.new_inbox()
         for each in (subject, inbox):
             await ear.subscribe(each, cb=take)
-        await ear.flush()
+        await arrival(ear)
         # the server takes one after the other
         await bot.publish("bot.publish_event.nobodys", b"x", reply=subject)
         await bot.publish("bot.publish_event.nobodys", b"x", reply=inbox)
-        await bot.flush()
+        await arrival(bot)
         async with asyncio.timeout(20):
             while not any(one == inbox for one in came):
                 await asyncio.sleep(0.01)
-        await ear.flush()
+        await arrival(ear)
         await ear.close()
         await bot.close()
         return [one for one in came if one != inbox]

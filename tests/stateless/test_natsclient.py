@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from cluster import wait_for
 from nats.errors import ProtocolError
-from natsbots import PASS, NatsBot, response
+from natsbots import PASS, NatsBot, arrival, response
 
 from battlebot.stateless.nats.acknowledger import ROUND_MOST
 from battlebot.stateless.nats.client import LONGEST_LINE, NatsClient, Parser
@@ -173,7 +173,7 @@ def test_a_subscription_that_is_not_known_is_ended(pages: int, line: NatsLine, b
     client, loop = client_of(line), line._loop
     assert loop is not None
     asyncio.run_coroutine_threadsafe(client._send_command(b"SUB bot.publish_event.nobodys 7777\r\n"), loop).result(20)
-    asyncio.run_coroutine_threadsafe(client.flush(), loop).result(20)
+    asyncio.run_coroutine_threadsafe(arrival(client), loop).result(20)
     assert "7777" in numbers(pages)
     bot.publish("nobodys", PASS)
     wait_for(lambda: "7777" not in numbers(pages), "the end of the subscription")
