@@ -165,6 +165,8 @@ def make_celery(settings: Settings) -> Celery:
             "health_check_interval": LOOK_AFTER_BROKER_S,
             # otherwise each task costs Redis four more writes, for a list of running tasks that nobody needs: see above
             "ack_emulation": False,
+            # who sends a task is told at once that Redis is away; kombu would try again for six seconds, without a word
+            "max_retries": 0,
         },
         task_publish_retry=False,
         # a ping holds one connection while it asks for another: with a limit, many at once would wait for ever

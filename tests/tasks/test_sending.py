@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
+
+import pytest
+from cluster import free_port
+from kombu.exceptions import OperationalError
+
 from battlebot.config import Settings
 from battlebot.redisio.connection import connect
 from battlebot.redisio.tasklists import TaskLists
@@ -25,6 +32,15 @@ def test_tasks_share_a_connection_and_outlast_its_end(settings: Settings) -> Non
     celery.send_task(TASK)
     assert TaskLists(client).lengths()[9] == 7
     assert client.info("stats")["total_connections_received"] > before
+
+
+def test_who_sends_a_task_while_redis_is_away_is_told_at_once(settings: Settings) -> None:
+    """By itself kombu pauses for two seconds, then for four, and says nothing meanwhile."""
+    celery = make_celery(replace(settings, redis_url=f"redis://127.0.0.1:{free_port()}/0"))
+    began_s = time.monotonic()
+    with pytest.raises(OperationalError):
+        celery.send_task(TASK)
+    assert time.monotonic() - began_s < 5
 
 
 def test_a_bot_that_may_think_for_an_hour_is_waited_for(settings: Settings) -> None:
