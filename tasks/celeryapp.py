@@ -22,6 +22,7 @@ from battlebot.redisio.connection import connect, time_s
 from battlebot.redisio.tasklists import TaskLists
 from battlebot.rules.contract import MAX_TURN_TIMEOUT_MS
 from battlebot.runtime import sharedtime
+from tasks.polling import poll_without_limit
 
 log = structlog.get_logger()
 
@@ -135,6 +136,7 @@ def make_celery(settings: Settings) -> Celery:
     No results are kept: tasks write theirs to Redis and MongoDB. The task of a killed worker is not restored: the sweep
     asks for whatever is still to be done.
     """
+    poll_without_limit()
     celery = Battlebot("battlebot", broker=broker_url(settings.redis_url), include=list(TASKS), set_as_current=False)
     celery.conf.update(
         task_default_queue=TaskLists.QUEUE,

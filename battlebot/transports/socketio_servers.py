@@ -15,7 +15,7 @@ import socketio
 
 from battlebot.config import Settings
 from battlebot.runtime.cooperative import in_turn
-from battlebot.transports.connection import Gone
+from battlebot.transports.connection import Frame, Gone
 from battlebot.transports.limits import Rate
 from battlebot.transports.socketio_engines import NewBounded, OldBounded
 from battlebot.transports.wsconnection import WebSocket
@@ -65,6 +65,8 @@ class EngineSocket:
         self._handler = handler
         self._session = session
         self._rate = Rate(settings.max_messages_per_s)
+        # a session that polls is upgraded by two packets
+        self._before_upgrade = 2 if session.connected else 0
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
         """Answers the upgrade and runs the conversation to its end."""
@@ -105,10 +107,13 @@ class EngineSocket:
         To decode the largest takes 20 ms, and many viewers may send one, or each many small ones, at the same moment.
         """
         try:
-            frame = self._ws.receive(None)
+            frame = self._next()
         except Gone:
             return None
-        if frame is None or frame.text is None:
+        if frame is None:
+            self.close()
+            return None
+        if frame.text is None:
             self._ws.close(closing.PROTOCOL_ERROR)
             return None
         if not self._rate.take():
@@ -116,6 +121,20 @@ class EngineSocket:
             return None
         in_turn()
         return frame.text
+
+    def _next(self) -> Frame | None:
+        """Returns the next frame, or None if an upgrade takes too long, or the session is over. Raises Gone.
+
+        The packages wake only one of those who wait for packets of a session that is over, and nobody who reads.
+        """
+        if self._before_upgrade:
+            self._before_upgrade -= 1
+            return self._ws.receive(self._settings.login_timeout_s)
+        while True:
+            # longer than the pause between two pings, or none would be sent
+            frame = self._ws.receive(2 * self._settings.ping_interval_s)
+            if frame is not None or self._session.closed:
+                return frame
 
     def close(self) -> None:
         """Closes the connection after the queued messages."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import struct
 import time
+from types import SimpleNamespace
 
 import gevent
 import pytest
+from engineio.socket import Socket as NewSession
 from flask import Flask
 from pairs import LIMIT_S, Pair, read_all, settle, upgrade
 
@@ -16,9 +18,14 @@ from battlebot.transports import socketio_servers
 from battlebot.transports.socketio import SocketIoDoor
 from battlebot.transports.socketio_servers import EngineSocket
 from battlebot.wire import closing
+from socketio2.engineio.socket import Socket as OldSession
 
 TEXTS = 300  # more than an outbox holds
 TEXT = "x" * 2000
+SESSION = SimpleNamespace(connected=False, closed=False)  # one that began by WebSocket
+SESSIONS = {socketio_servers.OLD: OldSession, socketio_servers.NEW: NewSession}
+PING, PONG = b"\x89\x00", b"\x8a\x80" + bytes(4)
+NOTHING, PROBE = b"", b"\x81\x86" + bytes(4) + b"2probe"
 
 
 def test_a_viewer_that_reads_slowly_is_sent_everything_later(pair: Pair) -> None:
@@ -34,7 +41,7 @@ def test_a_viewer_that_reads_slowly_is_sent_everything_later(pair: Pair) -> None
             engine.send(TEXT)
             sent += 1
 
-    conversation = gevent.spawn(EngineSocket(settings, tell, None), upgrade(ours), lambda *_: None)
+    conversation = gevent.spawn(EngineSocket(settings, tell, SESSION), upgrade(ours), lambda *_: None)
     settle(lambda: sent > 0)
     for _ in range(100):
         gevent.idle()
@@ -65,7 +72,7 @@ def test_what_is_sent_on_a_connection_that_is_closing_fails_at_once(pair: Pair) 
         took_s.append(time.monotonic() - before_s)
 
     settings = load_settings({}, None, send_timeout_s=2 * LIMIT_S, close_timeout_s=0.1)
-    conversation = gevent.spawn(EngineSocket(settings, tell, None), upgrade(ours), lambda *_: None)
+    conversation = gevent.spawn(EngineSocket(settings, tell, SESSION), upgrade(ours), lambda *_: None)
     conversation.join(3 * LIMIT_S)
     assert took_s
     assert took_s[0] < LIMIT_S
@@ -82,7 +89,7 @@ def test_the_goodbye_of_a_session_ends_its_connection(pair: Pair) -> None:
         engine.send("1")
         got.append(engine.wait())
 
-    conversation = gevent.spawn(EngineSocket(load_settings({}, None), leave, None), upgrade(ours), lambda *_: None)
+    conversation = gevent.spawn(EngineSocket(load_settings({}, None), leave, SESSION), upgrade(ours), lambda *_: None)
     settle(lambda: got == [None])
     read = b""
 
@@ -106,7 +113,7 @@ def test_a_message_may_be_as_long_as_by_polling(pair: Pair) -> None:
         while got[-1:] != [None]:
             got.append(engine.wait())
 
-    conversation = gevent.spawn(EngineSocket(settings, hear, None), upgrade(ours), lambda *_: None)
+    conversation = gevent.spawn(EngineSocket(settings, hear, SESSION), upgrade(ours), lambda *_: None)
     for text in (TEXT, TEXT + "x"):
         peer.sendall(b"\x81\xfe" + struct.pack(">H", len(text)) + bytes(4) + text.encode())
         settle(lambda: got != [])
@@ -133,11 +140,61 @@ def test_each_message_is_taken_in_its_turn(pair: Pair, monkeypatch: pytest.Monke
         for _ in range(2):
             done.append(engine.wait())
 
-    conversation = gevent.spawn(EngineSocket(load_settings({}, None), hear, None), upgrade(ours), lambda *_: None)
+    conversation = gevent.spawn(EngineSocket(load_settings({}, None), hear, SESSION), upgrade(ours), lambda *_: None)
     # both in one piece: to read the second, it does not wait
     peer.sendall(2 * (b"\x81\xfe" + struct.pack(">H", len(TEXT)) + bytes(4) + TEXT.encode()))
     settle(lambda: len(done) == 4)
     assert done == ["turn", TEXT] * 2
+    peer.close()
+    conversation.join(LIMIT_S)
+
+
+@pytest.mark.parametrize("said", [NOTHING, PROBE])
+@pytest.mark.parametrize("generation", [socketio_servers.OLD, socketio_servers.NEW])
+def test_who_does_not_finish_an_upgrade_is_closed_and_its_session_polls_on(
+    pair: Pair, generation: str, said: bytes
+) -> None:
+    """It may answer all pings: the connection would outlive its session."""
+    ours, peer = pair
+    settings = load_settings({}, None, login_timeout_s=0.2, close_timeout_s=0.1)
+    engine = SocketIoDoor(settings, None, lambda _: True).servers[generation].eio  # type: ignore[arg-type]
+    session = SESSIONS[generation](engine, "a")
+    session.connected = True
+    conversation = gevent.spawn(
+        EngineSocket(settings, session._websocket_handler, session), upgrade(ours), lambda *_: None
+    )
+    peer.sendall(said)
+    conversation.join(LIMIT_S)
+    assert conversation.dead
+    assert (session.upgrading, session.upgraded, session.closed) == (False, False, False)
+    assert read_all(peer).endswith(b"\x88\x02" + struct.pack(">H", 1000))
+    peer.close()
+
+
+def test_the_connection_of_a_session_that_is_over_is_closed(pair: Pair) -> None:
+    """It may answer all pings. The session is over by a request, or by another connection that upgraded it."""
+    ours, peer = pair
+    session = SimpleNamespace(connected=False, closed=False)
+    settings = load_settings({}, None, ping_interval_s=0.5, close_timeout_s=0.1)
+    got: list[str | None] = []
+
+    def hear(engine: EngineSocket) -> None:
+        got.append(engine.wait())
+
+    conversation = gevent.spawn(EngineSocket(settings, hear, session), upgrade(ours), lambda *_: None)
+    pings = 0
+
+    def answered() -> int:
+        nonlocal pings
+        if came := read_all(peer).count(PING):
+            pings += came
+            peer.sendall(came * PONG)
+        return pings
+
+    settle(lambda: answered() >= 2)
+    assert not got, "it stays as long as its session"
+    session.closed = True
+    settle(lambda: answered() > 0 and got == [None])
     peer.close()
     conversation.join(LIMIT_S)
 
