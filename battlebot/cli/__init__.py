@@ -9,6 +9,7 @@ import codecs
 import io
 import json
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -66,6 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         what = f"{error.filename}: " if error.filename else ""
         status = _failed(f"{what}{error.strerror or error}.")
         drop_output()
+    # all is done and printed: Ctrl-C, while MongoDB's driver waits for its threads, would only be a traceback
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(status if isinstance(status, int) else 0)
 
 

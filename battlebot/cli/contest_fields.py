@@ -103,7 +103,10 @@ def names(listed: str | None, lines: Iterable[str] | None) -> list[str] | str | 
         return None
     if listed is not None and listed.strip() == "open":
         return "open"
-    parts: Sequence[str] = listed.split(",") if listed is not None else list(lines or ())
+    try:
+        parts: Sequence[str] = listed.split(",") if listed is not None else list(lines or ())
+    except UnicodeDecodeError:
+        raise click.UsageError("What --entrants-file names is not UTF-8 text.") from None
     found = [part.strip() for part in parts if part.strip()]
     if not found:
         raise click.UsageError("No entrant is named.")

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from battlebot.errors import SettingError
 
@@ -46,6 +46,9 @@ LOGIN = frozenset({"username", "password"})
 DATABASE = re.compile(r"(?:/[0-9]{0,9})?")
 NAME_BYTES = 63
 NOT_IN_NAMES = frozenset(' /\\."$')
+DATABASE_NAME = f'that has at most {NAME_BYTES} bytes, no blanks, and none of / \\ . " $.'
+# without / and @, which would be of a password that is not encoded
+DATABASE_OF_URI = re.compile(r"mongodb(?:\+srv)?://[^/?]*/([^/@?]+)(?:\?.*)?")
 
 
 def check_redis_url(url: str) -> None:
@@ -94,11 +97,15 @@ def check_mongodb(uri: str, database: str) -> None:
         _check_begin("MONGODB_URI", uri, MONGODB_SCHEMES)
         if any(character.isspace() for character in uri):
             raise SettingError("MONGODB_URI must not have blanks; in a password they are percent-encoded.")
-    if not database.isprintable() or NOT_IN_NAMES & set(database) or len(database.encode()) > NAME_BYTES:
-        raise SettingError(
-            f"MONGODB_DATABASE={database!r} is no name of a database: "
-            f'that has at most {NAME_BYTES} bytes, no blanks, and none of / \\ . " $.'
-        )
+        # the driver would take what follows a dot for a collection, and leave it out in silence
+        if (named := DATABASE_OF_URI.fullmatch(uri)) and not _is_database(unquote(named[1])):
+            raise SettingError(f"MONGODB_URI names what is no name of a database: {DATABASE_NAME}")
+    if not _is_database(database):
+        raise SettingError(f"MONGODB_DATABASE={database!r} is no name of a database: {DATABASE_NAME}")
+
+
+def _is_database(name: str) -> bool:
+    return name.isprintable() and not NOT_IN_NAMES & set(name) and len(name.encode()) <= NAME_BYTES
 
 
 def _check_begin(variable: str, url: str, schemes: tuple[str, ...]) -> None:

@@ -20,7 +20,9 @@ def redis_server(inspection: RedisInspection) -> Iterator[Finding]:
     server = inspection.server()
     facts = {"name": server.name, "version": server.version}
     called = f"{server.name} {server.version}"
-    if int(server.version.split(".")[0]) < OLDEST_REDIS:
+    if server.clustered:
+        yield wrong("redis", f"{called} is a Redis Cluster (cluster-enabled), which is not supported.", **facts)
+    elif int(server.version.split(".")[0]) < OLDEST_REDIS:
         yield warning("redis", f"{called} is older than what Battlebot is tested with.", **facts)
     else:
         yield ok("redis", f"{called}.", **facts)

@@ -26,6 +26,7 @@ PASSING = (
     redis.OutOfMemoryError,
     redis.ReadOnlyError,
     redis.exceptions.ClusterDownError,
+    redis.exceptions.InvalidResponse,
     redis.exceptions.MasterDownError,
     redis.exceptions.NoPermissionError,
     redis.exceptions.TryAgainError,
@@ -80,6 +81,8 @@ def unavailable(error: Exception) -> Unavailable:
         return Unavailable("Redis does not allow this: the user of REDIS_URL needs ~bb:* ~LIMITS:* &* +@all.")
     if str(error).startswith(NO_SUCH_DATABASE):
         return Unavailable("Redis has no database of the number that REDIS_URL names.")
+    if isinstance(error, redis.exceptions.InvalidResponse):
+        return Unavailable("What answers at REDIS_URL is no Redis.")
     if isinstance(cause, ssl.SSLCertVerificationError):
         return Unavailable(f"The certificate of Redis cannot be verified: {cause.verify_message}.")
     return Unavailable(f"Redis does not answer now ({type(error).__name__}).")

@@ -31,6 +31,7 @@ class RedisServer:
 
     name: str
     version: str
+    clustered: bool
     append_only: bool
     writes: bool
     fsync: str | None
@@ -53,6 +54,7 @@ class RedisInspection:
         return RedisServer(
             name="Valkey" if is_valkey else "Redis",
             version=str(info["valkey_version" if is_valkey else "redis_version"]),
+            clustered=bool(info.get("cluster_enabled")),
             append_only=bool(info.get("aof_enabled")),
             writes=info.get("aof_last_write_status", "ok") == "ok",
             fsync=self._configured("appendfsync"),

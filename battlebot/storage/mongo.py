@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import pymongo
+from dns.exception import DNSException
 from pymongo import MongoClient, ReadPreference
 from pymongo.client_session import ClientSession
 from pymongo.errors import (
@@ -45,6 +46,7 @@ REFUSALS = {
     8000: REFUSES,  # Atlas
 }
 FULL = "MongoDB takes no writes now: what Atlas allows it to store is used up."
+UNNAMED = "The name server does not say which hosts the name in MONGODB_URI (mongodb+srv://) stands for."
 
 # of a server that was not found, in the driver's words only -> what its operator has to put right
 UNFOUND = {
@@ -97,6 +99,8 @@ def _refusal(error: PyMongoError) -> str | None:
         if "space quota" in str(error):
             return FULL
         return next((REFUSALS[code] for code in REFUSALS if code in _codes(error)), None)
+    if isinstance(error, ConfigurationError) and isinstance(error.__cause__, DNSException):
+        return UNNAMED
     if isinstance(error, ServerSelectionTimeoutError):
         # a server that has refused our user is not tried again for some seconds; why, is in the words only
         found = re.search(r"'code': (\d+)", str(error))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import click
@@ -114,3 +115,11 @@ def test_entrants_come_one_way_and_are_somebody(listed: str | None, lines: list[
     """An empty list is a mistake, such as a file that was not written."""
     with pytest.raises(click.UsageError):
         names(listed, lines)
+
+
+def test_a_file_of_entrants_that_is_no_text_is_told(tmp_path: Path) -> None:
+    """And not taken for an answer of the server that cannot be read."""
+    file = tmp_path / "entrants"
+    file.write_bytes(b"perfect\n\xff\n")
+    with file.open(encoding="utf-8") as lines, pytest.raises(click.UsageError, match="is not UTF-8 text"):
+        names(None, lines)

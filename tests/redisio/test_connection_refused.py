@@ -69,6 +69,20 @@ def test_a_certificate_that_nobody_vouches_for_is_told(tmp_path: Path) -> None:
     assert told == "The certificate of Redis cannot be verified: self-signed certificate."
 
 
+def test_what_is_no_redis_is_told() -> None:
+    """Another server's port, say, or that of a proxy."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def answer() -> None:
+            with listener.accept()[0] as connection:
+                connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+        server = Thread(target=answer)
+        server.start()
+        assert _complaint(f"redis://127.0.0.1:{listener.getsockname()[1]}") == "What answers at REDIS_URL is no Redis."
+        server.join()
+
+
 def test_one_that_is_away_is_told() -> None:
     """As before."""
     assert _complaint("redis://127.0.0.1:1") == "Redis does not answer now (ConnectionError)."

@@ -10,7 +10,8 @@ from pathlib import Path
 import pymongo
 import pytest
 from cluster import wait_for
-from pymongo.errors import OperationFailure
+from dns.resolver import NXDOMAIN
+from pymongo.errors import ConfigurationError, OperationFailure
 from records import won
 
 from battlebot.config import load_settings
@@ -118,3 +119,11 @@ def test_a_database_at_atlas_that_is_full_does_not_look_like_a_wrong_password() 
         error = OperationFailure(refused, 8000, {"ok": 0, "errmsg": refused, "code": 8000, "codeName": "AtlasError"})
         with pytest.raises(Unavailable, match=told), mongo_errors():
             raise error
+
+
+def test_a_name_that_the_name_server_does_not_know_counts_as_mongodb_away() -> None:
+    """With mongodb+srv:// the driver asks for it at the first query, and calls a wrong answer a wrong setting."""
+    error = ConfigurationError("The DNS query name does not exist: _mongodb._tcp.bots.example.org.")
+    error.__cause__ = NXDOMAIN()
+    with pytest.raises(Unavailable, match="name server"), mongo_errors():
+        raise error
