@@ -37,6 +37,8 @@ log = structlog.get_logger()
 HANGS_S = 30.0
 STDERR = 2  # Celery may replace sys.stderr
 
+WRITE_EVERY_S = 1.5  # what was noted of bots' health
+
 _making = threading.Lock()
 
 
@@ -92,7 +94,8 @@ class Desk:
         self._askers = askers
         askers.start()
         signals.worker_shutting_down.connect(self._stop, weak=False)
-        threading.Thread(target=self._run, name="bots", daemon=True).start()
+        threading.Thread(target=self._renew, name="leases", daemon=True).start()
+        threading.Thread(target=self._write_health, name="health", daemon=True).start()
         threading.Thread(target=self._tidy, name="tidy", daemon=True).start()
 
     @cached_property
@@ -114,17 +117,27 @@ class Desk:
     def _stop(self, **_: Any) -> None:
         self.stretches.stop()
 
-    def _run(self) -> None:
+    def _renew(self) -> None:
         while True:
             time.sleep(RENEW_EVERY_S)
             try:
                 self.leases.renew()
-                for address in self.health.flush():
-                    log.warning("bot.paused", url=address)
             except Unavailable as error:
                 log.warning("bots.leases_not_renewed", error=str(error))
             except Exception:
                 log.exception("bots.failed")
+
+    def _write_health(self) -> None:
+        """Runs in its own thread: with many addresses it may take longer than a lease lasts."""
+        while True:
+            time.sleep(WRITE_EVERY_S)
+            try:
+                for address in self.health.flush():
+                    log.warning("bot.paused", url=address)
+            except Unavailable as error:
+                log.warning("bots.health_not_written", error=str(error))
+            except Exception:
+                log.exception("bots.writing_failed")
 
     def _tidy(self) -> None:
         """Runs in its own thread, so that connections to bots are closed in time while Redis does not answer.

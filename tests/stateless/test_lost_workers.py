@@ -18,6 +18,7 @@ from httpbots import Bots
 
 from battlebot.arena.live.leases import LEASE_MS
 from battlebot.config import Settings
+from battlebot.redisio import keys
 
 APART = [{"name": name, "x": at, "y": at, "z": at} for at, name in enumerate("ab")]
 
@@ -78,6 +79,25 @@ def test_a_worker_that_is_stopped_gives_its_matches_back(ground: Field, bots: Bo
     began_s = time.monotonic()
     wait_for(lambda: bots.asked["hanging"] >= 2, "the question of the second worker")
     assert time.monotonic() - began_s < LEASE_MS / 1000
+    bots.hanging.set()
+    assert played_once(ground.record(match), 2)
+
+
+def test_a_worker_that_writes_for_long_keeps_its_matches(ground: Field, bots: Bots) -> None:
+    """What it notes of many urls takes a while, in which nobody else may take its matches for lost."""
+    ground.parts.bots("tests.stateless.slow_notes_wsgi")
+    ground.battles.settings = replace(ground.parts.settings, turn_timeout_ms=60_000)
+    match = ground.begin([bots.url("hanging"), bots.url("good")], maxNumOfTicks=2, playerStartPositions=APART)
+    wait_for(lambda: bots.asked["hanging"] == 1, "the question")
+    left_ms = [LEASE_MS]
+
+    def is_renewed() -> bool:
+        left_ms.append(ground.client.pttl(keys.asking(match.id)))
+        return left_ms[-1] > left_ms[-2]
+
+    for _ in range(3):
+        wait_for(is_renewed, "a lease that is renewed")
+    assert bots.asked["hanging"] == 1
     bots.hanging.set()
     assert played_once(ground.record(match), 2)
 
