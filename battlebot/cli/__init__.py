@@ -68,7 +68,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         status = _failed(f"{what}{error.strerror or error}.")
         drop_output()
     # all is done and printed: Ctrl-C, while MongoDB's driver waits for its threads, would only be a traceback
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(status if isinstance(status, int) else 0)
 
 

@@ -68,6 +68,10 @@ class Health:
         paused = []
         with self._lock:
             addresses = list(self._notes)
+        if addresses:
+            # while Redis is away nothing is on its way
+            with redis_errors():
+                self._client.ping()
         for address in addresses:
             with self._lock:
                 notes = self._notes.pop(address, None)

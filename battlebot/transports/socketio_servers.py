@@ -131,10 +131,10 @@ class EngineSocket:
             self._before_upgrade -= 1
             return self._ws.receive(self._settings.login_timeout_s)
         while True:
-            # longer than the pause between two pings, or none would be sent
-            frame = self._ws.receive(2 * self._settings.ping_interval_s)
+            frame = self._ws.receive(self._settings.ping_interval_s)
             if frame is not None or self._session.closed:
                 return frame
+            self._ws.ping()
 
     def close(self) -> None:
         """Closes the connection after the queued messages."""

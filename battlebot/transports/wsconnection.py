@@ -83,7 +83,7 @@ class WebSocket:
             data = self._read(wait_s)
             if data is None:
                 if until_s is None or time.monotonic() < until_s:
-                    self._ping()
+                    self.ping()
                 continue
             self._take(data, time.monotonic())
 
@@ -228,7 +228,8 @@ class WebSocket:
         self.close(reason)
         raise Gone(clean=True, how=self._how)
 
-    def _ping(self) -> None:
+    def ping(self) -> None:
+        """Pings the peer. Raises Gone, and closes the connection, if too many pings before went unanswered."""
         if self._pings >= UNANSWERED_PINGS:
             self.close(closing.SILENT)
             raise Gone(clean=False, how=self._how)

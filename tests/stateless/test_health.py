@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 import redis
@@ -178,3 +180,18 @@ def test_what_redis_does_not_take_is_written_later(health: Health, settings: Set
         client.close()
     health.flush()
     assert [health.report(url, "a")["answers"] for url in urls].count(1) == 2
+
+
+def test_while_redis_is_away_nothing_is_lost(settings: Settings, tmp_path: Path) -> None:
+    """However often it is tried."""
+    there = urlsplit(settings.redis_url)
+    health = Health(connect(f"unix://{tmp_path}/socket?{there.query}"))
+    urls = [f"{URL}{number}" for number in range(3)]
+    for url in urls:
+        answered(health, url, 0.1)
+    for _ in range(3):
+        with pytest.raises(Unavailable):
+            health.flush()
+    (tmp_path / "socket").symlink_to(there.path)
+    health.flush()
+    assert [health.report(url, "a")["answers"] for url in urls] == [1, 1, 1]

@@ -10,13 +10,15 @@ import gevent
 import pytest
 from engineio.socket import Socket as NewSession
 from flask import Flask
-from pairs import LIMIT_S, Pair, read_all, settle, upgrade
+from pairs import LIMIT_S, Pair, connected, read_all, settle, upgrade
 
 from battlebot.config import load_settings
 from battlebot.transports import socketio as door_module
 from battlebot.transports import socketio_servers
+from battlebot.transports.connection import Gone
 from battlebot.transports.socketio import SocketIoDoor
 from battlebot.transports.socketio_servers import EngineSocket
+from battlebot.transports.wsconnection import WebSocket
 from battlebot.wire import closing
 from socketio2.engineio.socket import Socket as OldSession
 
@@ -197,6 +199,38 @@ def test_the_connection_of_a_session_that_is_over_is_closed(pair: Pair) -> None:
     settle(lambda: answered() > 0 and got == [None])
     peer.close()
     conversation.join(LIMIT_S)
+
+
+def test_a_silent_viewer_is_pinged_as_often_as_a_bot(pair: Pair) -> None:
+    """Proxies are set by the pause between two pings."""
+    settings = load_settings({}, None, ping_interval_s=0.5, close_timeout_s=0.1)
+
+    def listen(ours: gevent.socket.socket) -> None:
+        bot = WebSocket(upgrade(ours), settings, "there")
+        with pytest.raises(Gone):
+            bot.receive(None)
+        bot.finish()
+
+    with connected() as (others, other):
+        both = [
+            gevent.spawn(EngineSocket(settings, EngineSocket.wait, SESSION), upgrade(pair[0]), lambda *_: None),
+            gevent.spawn(listen, others),
+        ]
+        viewers, bots = 0, 0
+
+        def six_of_the_bot() -> bool:
+            nonlocal viewers, bots
+            came = [read_all(peer).count(PING) for peer in (pair[1], other)]
+            for peer, number in zip((pair[1], other), came, strict=True):
+                peer.sendall(number * PONG)
+            viewers, bots = viewers + came[0], bots + came[1]
+            return bots >= 6
+
+        settle(six_of_the_bot)
+        pair[1].close()
+        other.close()
+        gevent.joinall(both, LIMIT_S)
+    assert viewers > bots / 2 + 1
 
 
 @pytest.mark.parametrize("generation", [socketio_servers.OLD, socketio_servers.NEW])
