@@ -166,10 +166,11 @@ def test_the_only_node_stands_still_for_long(frail: Frail, web: Web, meet: Switc
 
 def test_a_dead_node_is_found_while_mongodb_hangs(frail: Frail, web: Web, meet: Switchboard) -> None:
     """The bot comes back to the other node, which knows it; tasks that wait for MongoDB do not hold up the sweep."""
-    mortal = frail.parts.web()
+    # whoever comes last makes the match: the turn on which the dead node is found must not end before
+    mortal = frail.parts.web(turn_timeout_ms=30_000)
     known = meet.auth()
     meet.login(known).reset()
-    one, two = meet.login(known, web=mortal), meet.login(meet.auth())
+    two, one = meet.login(meet.auth()), meet.login(known, web=mortal)
     mover, other = meet.seated(one, two)
     match_id = one.first["match"]["id"]
     with frail.paused("mongod"):
