@@ -52,6 +52,14 @@ class DataFolder:
         os.ftruncate(self._lock, 0)
         os.write(self._lock, f"{os.getpid()}\n".encode())
 
+    def check_owner(self) -> None:
+        """Raise EmbeddedError if we are root, and a server of another user has used the folder.
+
+        That one could not read what root's stores write, and would not start any more.
+        """
+        if os.geteuid() == 0 and (self.path / "mongod").stat().st_uid != 0:
+            raise EmbeddedError(f"The files in {self.path} belong to another user: do this as that one, not as root.")
+
     def secret_key(self) -> str:
         """The key stored in the folder, created by the first call. Raises EmbeddedError if unreadable or empty."""
         path = self.path / "secret_key"

@@ -26,6 +26,7 @@ class Stores:
         self.folder = DataFolder(settings.data)
         self.children: list[Child] = []
         try:
+            self.folder.check_owner()
             self.settings = replace(
                 settings,
                 data=self.folder.path,
