@@ -28,17 +28,22 @@ class DataFolder:
                 (self.path / name).mkdir(mode=0o700, exist_ok=True)
             self._lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
-            raise EmbeddedError(
-                f"The data folder {self.path} cannot be written: {error.strerror}."
-                " Choose another by BATTLEBOT_DATA or --data."
-            ) from error
+            raise self._unwritable(error) from error
         try:
             self._take_lock()
             self.sockets = socket_folder(self.path)
             os.write(self._lock, os.fsencode(self.sockets) + b"\n")
-        except BaseException:
+        except BaseException as error:
             os.close(self._lock)
+            if isinstance(error, OSError):
+                raise self._unwritable(error) from error
             raise
+
+    def _unwritable(self, error: OSError) -> EmbeddedError:
+        return EmbeddedError(
+            f"The data folder {self.path} cannot be written: {error.strerror}."
+            " Choose another by BATTLEBOT_DATA or --data."
+        )
 
     def _take_lock(self) -> None:
         try:
@@ -69,7 +74,7 @@ class DataFolder:
                 write_secret(path, secrets.token_hex(32))
             key = path.read_text().strip()
         except OSError as error:
-            raise EmbeddedError(f"The secret key {path} cannot be read: {error.strerror}.") from error
+            raise EmbeddedError(f"The secret key {path} cannot be read or written: {error.strerror}.") from error
         except UnicodeDecodeError:
             raise EmbeddedError(f"The secret key {path} is not text: restore it, or set SECRET_KEY.") from None
         if not key:
