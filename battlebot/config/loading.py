@@ -22,6 +22,7 @@ from battlebot.errors import SettingError
 ORIGIN = re.compile(r"https?://[^/\s@,?#]+")
 NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 PREFIX = "BATTLEBOT_"
+KEY_LENGTH = 16
 # read by the commands for organisers, and by the Compose file
 OF_OTHERS = frozenset({"BATTLEBOT_TOKEN", "BATTLEBOT_PUBLISH", "BATTLEBOT_TCP_PUBLISH", "BATTLEBOT_IMAGE"})
 # read if the variable itself is absent: hosting platforms set them, and the original battlebot server read them
@@ -94,6 +95,11 @@ def as_environment(settings: Settings) -> dict[str, str]:
     return environment
 
 
+def are_keys(text: str) -> bool:
+    """Whether it may be a SECRET_KEY: one or more keys, separated by commas, that are long enough."""
+    return all(len(key.strip()) >= KEY_LENGTH for key in text.split(","))
+
+
 def _parse(env: str, raw: str, kind: Any) -> Any:
     name = (kind if isinstance(kind, str) else kind.__name__).removesuffix(" | None")
     if name == "Path":
@@ -148,8 +154,8 @@ def _check_choices(settings: Settings) -> None:
         value = getattr(settings, row.name)
         if allowed and value not in allowed:
             raise SettingError(f"{row.metadata['env']}={value!r} is not one of {', '.join(allowed)}.")
-    if settings.secret_key and any(len(key.strip()) < 16 for key in settings.secret_key.split(",")):
-        raise SettingError("SECRET_KEY must be one or more comma-separated keys of at least 16 characters.")
+    if settings.secret_key and not are_keys(settings.secret_key):
+        raise SettingError(f"SECRET_KEY must be one or more comma-separated keys of at least {KEY_LENGTH} characters.")
     for origin in origins_of(settings):
         if origin != "*" and not ORIGIN.fullmatch(origin):
             raise SettingError(f"BATTLEBOT_ORIGINS: {origin!r} is not an origin, as https://bots.example.org is one.")

@@ -11,6 +11,7 @@ import stat
 import tempfile
 from pathlib import Path
 
+from battlebot.config import are_keys
 from battlebot.errors import EmbeddedError
 
 _SOCKET_PATH_BYTES = 100  # sun_path holds 108 on Linux and 104 on macOS, with the closing zero
@@ -66,7 +67,7 @@ class DataFolder:
             raise EmbeddedError(f"The files in {self.path} belong to another user: do this as that one, not as root.")
 
     def secret_key(self) -> str:
-        """The key stored in the folder, created by the first call. Raises EmbeddedError if unreadable or empty."""
+        """The key stored in the folder, created by the first call. Raises EmbeddedError if it is none."""
         path = self.path / "secret_key"
         try:
             if not path.exists():
@@ -79,6 +80,9 @@ class DataFolder:
             raise EmbeddedError(f"The secret key {path} is not text: restore it, or set SECRET_KEY.") from None
         if not key:
             raise EmbeddedError(f"The secret key {path} is empty: restore it, or set SECRET_KEY.")
+        # a crash of the machine may leave zeros, or the beginning alone
+        if "\0" in key or not are_keys(key):
+            raise EmbeddedError(f"The secret key {path} is damaged: restore it, or set SECRET_KEY.")
         return key
 
     def close(self) -> None:
