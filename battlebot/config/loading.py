@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from difflib import get_close_matches
+from io import StringIO
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -80,9 +81,13 @@ def _nearest(name: str, names: Sequence[str], likeness: float) -> str | None:
 
 def _from_file(dotenv: Path | None) -> Mapping[str, str | None]:
     try:
-        return dotenv_values(dotenv) if dotenv is not None and dotenv.is_file() else {}
+        text = dotenv.read_text("utf-8") if dotenv is not None and dotenv.is_file() else ""
     except (OSError, UnicodeDecodeError):
         raise SettingError(f"{dotenv} cannot be read as UTF-8 text.") from None
+    # a crash of the machine may leave them in place of what was written
+    if "\0" in text:
+        raise SettingError(f"{dotenv} is damaged: it holds zeros.")
+    return dotenv_values(stream=StringIO(text))
 
 
 def as_environment(settings: Settings) -> dict[str, str]:
