@@ -261,6 +261,15 @@ def test_a_bad_value_in_the_file_is_told_as_one_in_the_environment(tmp_path: Pat
         load_settings({}, file)
 
 
+def test_zeros_in_the_file_are_told(tmp_path: Path) -> None:
+    """No process can be started with them, and a file of nothing else would be one without settings."""
+    file = tmp_path / ".env"
+    for content in (bytes(200), b"SECRET_KEY=" + bytes(64)):
+        file.write_bytes(content)
+        with pytest.raises(SettingError, match=r"\.env is damaged: it holds zeros"):
+            load_settings({}, file)
+
+
 def test_without_a_file_there_are_defaults(tmp_path: Path) -> None:
     """The file need not be; a folder of that name is none."""
     assert load_settings({}, tmp_path / ".env") == load_settings({}, tmp_path) == Settings()

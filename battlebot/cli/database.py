@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -94,11 +93,6 @@ def _with_mongodb(settings: Settings) -> Iterator[Settings]:
         raise EmbeddedError(
             f"The Battlebot that runs over {data} has no mongod of its own now: set MONGODB_URI."
             " If it is just starting, try again."
-        )
-    if os.geteuid() == 0 and (data / "mongod").stat().st_uid != 0:
-        # files written by root's mongod could not be read by the server's
-        raise EmbeddedError(
-            f"No Battlebot runs over {data}, and its files belong to another user: do this as that one."
         )
     with embedded_stores(settings) as running:
         yield running

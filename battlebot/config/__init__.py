@@ -1,6 +1,6 @@
 """What an operator can set: the table is in `settings`; `loading` fills it from the environment."""
 
-from battlebot.config.loading import as_environment, load_settings, unknown_variables
+from battlebot.config.loading import are_keys, as_environment, load_settings, unknown_variables
 from battlebot.config.natslogin import NatsLogin, nats_login
 from battlebot.config.origins import is_allowed, is_allowed_bot, is_allowed_viewer, is_rebound
 from battlebot.config.settings import Settings, is_private, networks_of, own_nats_url
@@ -8,6 +8,7 @@ from battlebot.config.settings import Settings, is_private, networks_of, own_nat
 __all__ = [
     "NatsLogin",
     "Settings",
+    "are_keys",
     "as_environment",
     "is_allowed",
     "is_allowed_bot",

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from difflib import get_close_matches
+from io import StringIO
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from battlebot.errors import SettingError
 ORIGIN = re.compile(r"https?://[^/\s@,?#]+")
 NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 PREFIX = "BATTLEBOT_"
+KEY_LENGTH = 16
 # read by the commands for organisers, and by the Compose file
 OF_OTHERS = frozenset({"BATTLEBOT_TOKEN", "BATTLEBOT_PUBLISH", "BATTLEBOT_TCP_PUBLISH", "BATTLEBOT_IMAGE"})
 # read if the variable itself is absent: hosting platforms set them, and the original battlebot server read them
@@ -79,9 +81,13 @@ def _nearest(name: str, names: Sequence[str], likeness: float) -> str | None:
 
 def _from_file(dotenv: Path | None) -> Mapping[str, str | None]:
     try:
-        return dotenv_values(dotenv) if dotenv is not None and dotenv.is_file() else {}
+        text = dotenv.read_text("utf-8") if dotenv is not None and dotenv.is_file() else ""
     except (OSError, UnicodeDecodeError):
         raise SettingError(f"{dotenv} cannot be read as UTF-8 text.") from None
+    # a crash of the machine may leave them in place of what was written
+    if "\0" in text:
+        raise SettingError(f"{dotenv} is damaged: it holds zeros.")
+    return dotenv_values(stream=StringIO(text))
 
 
 def as_environment(settings: Settings) -> dict[str, str]:
@@ -92,6 +98,11 @@ def as_environment(settings: Settings) -> dict[str, str]:
         text = "" if value is None else str(int(value)) if isinstance(value, bool) else str(value)
         environment[row.metadata["env"]] = text
     return environment
+
+
+def are_keys(text: str) -> bool:
+    """Whether it may be a SECRET_KEY: one or more keys, separated by commas, that are long enough."""
+    return all(len(key.strip()) >= KEY_LENGTH for key in text.split(","))
 
 
 def _parse(env: str, raw: str, kind: Any) -> Any:
@@ -148,8 +159,8 @@ def _check_choices(settings: Settings) -> None:
         value = getattr(settings, row.name)
         if allowed and value not in allowed:
             raise SettingError(f"{row.metadata['env']}={value!r} is not one of {', '.join(allowed)}.")
-    if settings.secret_key and any(len(key.strip()) < 16 for key in settings.secret_key.split(",")):
-        raise SettingError("SECRET_KEY must be one or more comma-separated keys of at least 16 characters.")
+    if settings.secret_key and not are_keys(settings.secret_key):
+        raise SettingError(f"SECRET_KEY must be one or more comma-separated keys of at least {KEY_LENGTH} characters.")
     for origin in origins_of(settings):
         if origin != "*" and not ORIGIN.fullmatch(origin):
             raise SettingError(f"BATTLEBOT_ORIGINS: {origin!r} is not an origin, as https://bots.example.org is one.")

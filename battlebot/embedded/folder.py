@@ -11,6 +11,7 @@ import stat
 import tempfile
 from pathlib import Path
 
+from battlebot.config import are_keys
 from battlebot.errors import EmbeddedError
 
 _SOCKET_PATH_BYTES = 100  # sun_path holds 108 on Linux and 104 on macOS, with the closing zero
@@ -28,17 +29,22 @@ class DataFolder:
                 (self.path / name).mkdir(mode=0o700, exist_ok=True)
             self._lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
-            raise EmbeddedError(
-                f"The data folder {self.path} cannot be written: {error.strerror}."
-                " Choose another by BATTLEBOT_DATA or --data."
-            ) from error
+            raise self._unwritable(error) from error
         try:
             self._take_lock()
             self.sockets = socket_folder(self.path)
             os.write(self._lock, os.fsencode(self.sockets) + b"\n")
-        except BaseException:
+        except BaseException as error:
             os.close(self._lock)
+            if isinstance(error, OSError):
+                raise self._unwritable(error) from error
             raise
+
+    def _unwritable(self, error: OSError) -> EmbeddedError:
+        return EmbeddedError(
+            f"The data folder {self.path} cannot be written: {error.strerror}."
+            " Choose another by BATTLEBOT_DATA or --data."
+        )
 
     def _take_lock(self) -> None:
         try:
@@ -52,8 +58,16 @@ class DataFolder:
         os.ftruncate(self._lock, 0)
         os.write(self._lock, f"{os.getpid()}\n".encode())
 
+    def check_owner(self) -> None:
+        """Raise EmbeddedError if we are root, and a server of another user has used the folder.
+
+        That one could not read what root's stores write, and would not start any more.
+        """
+        if os.geteuid() == 0 and (self.path / "mongod").stat().st_uid != 0:
+            raise EmbeddedError(f"The files in {self.path} belong to another user: do this as that one, not as root.")
+
     def secret_key(self) -> str:
-        """The key stored in the folder, created by the first call. Raises EmbeddedError if unreadable or empty."""
+        """The key stored in the folder, created by the first call. Raises EmbeddedError if it is none."""
         path = self.path / "secret_key"
         try:
             if not path.exists():
@@ -61,11 +75,14 @@ class DataFolder:
                 write_secret(path, secrets.token_hex(32))
             key = path.read_text().strip()
         except OSError as error:
-            raise EmbeddedError(f"The secret key {path} cannot be read: {error.strerror}.") from error
+            raise EmbeddedError(f"The secret key {path} cannot be read or written: {error.strerror}.") from error
         except UnicodeDecodeError:
             raise EmbeddedError(f"The secret key {path} is not text: restore it, or set SECRET_KEY.") from None
         if not key:
             raise EmbeddedError(f"The secret key {path} is empty: restore it, or set SECRET_KEY.")
+        # a crash of the machine may leave zeros, or the beginning alone
+        if "\0" in key or not are_keys(key):
+            raise EmbeddedError(f"The secret key {path} is damaged: restore it, or set SECRET_KEY.")
         return key
 
     def close(self) -> None:

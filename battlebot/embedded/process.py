@@ -17,6 +17,9 @@ from battlebot.embedded import launch
 from battlebot.embedded.lastwords import most_telling
 from battlebot.errors import EmbeddedError
 
+# mongod needs room for a file of 100 MB when it starts
+LEAST_ROOM_MB = 128
+
 _LOG_BYTES = 10_000_000
 _TAIL_BYTES = 65_536  # mongod's last words are followed by 25,000 bytes of where in its code it dies
 
@@ -39,6 +42,16 @@ class Program:
     disk: Path | None = None
     waits_for_none: bool = False
     optional: bool = False
+
+    def has_room(self) -> bool:
+        """Whether its disk has enough free space for it to start."""
+        if self.disk is None:
+            return True
+        try:
+            return shutil.disk_usage(self.disk).free >= LEAST_ROOM_MB * 1_000_000
+        except OSError:
+            # The folder or its disk is gone: nothing can be started there
+            return False
 
 
 class Child:

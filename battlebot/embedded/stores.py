@@ -9,7 +9,7 @@ from dataclasses import replace
 from battlebot.config import Settings
 from battlebot.embedded.folder import DataFolder
 from battlebot.embedded.mongod import mongod_program, mongod_uri, wait_for_primary
-from battlebot.embedded.process import Child, Program
+from battlebot.embedded.process import LEAST_ROOM_MB, Child, Program
 from battlebot.embedded.valkey import valkey_program, valkey_url, wait_for_valkey
 from battlebot.errors import EmbeddedError
 
@@ -26,6 +26,7 @@ class Stores:
         self.folder = DataFolder(settings.data)
         self.children: list[Child] = []
         try:
+            self.folder.check_owner()
             self.settings = replace(
                 settings,
                 data=self.folder.path,
@@ -54,10 +55,15 @@ class Stores:
             try:
                 wait(child, self.folder)
                 break
-            except EmbeddedError:
+            except EmbeddedError as error:
                 # The servers of a supervisor killed a moment ago may not have released their files yet
                 if child.alive or attempt == _ATTEMPTS - 1:
-                    raise
+                    if child.program.has_room():
+                        raise
+                    # nor may its log have had room for why
+                    raise EmbeddedError(
+                        f"{str(error).removesuffix('.')}; less than {LEAST_ROOM_MB} MB are free on its disk."
+                    ) from error
                 self.children[position] = Child(child.program)
 
     def stop(self) -> None:

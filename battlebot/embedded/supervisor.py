@@ -5,23 +5,19 @@ Their logs are kept from growing without bound.
 
 from __future__ import annotations
 
-import shutil
 import threading
 import time
 from dataclasses import dataclass
 
 import structlog
 
-from battlebot.embedded.process import Child, Program
+from battlebot.embedded.process import LEAST_ROOM_MB, Child, Program
 from battlebot.errors import EmbeddedError
 
 FIRST_DELAY_S = 0.2
 LONGEST_DELAY_S = 5.0
 SETTLED_S = 10.0  # a child that has run longer than this resets its back-off and its count of deaths
 GIVE_UP_DEATHS = 10  # in a row, each after less than SETTLED_S
-
-# mongod needs room for a file of 100 MB when it starts
-LEAST_ROOM_BYTES = 128_000_000
 
 _LOOK_S = 0.1
 
@@ -116,7 +112,7 @@ class Supervisor:
         for place in self._places.values():
             if place.restart_s is None and not place.child.alive:
                 self._bury(place, now_s)
-            elif place.restart_s is not None and now_s >= place.restart_s and _has_room(place.child.program):
+            elif place.restart_s is not None and now_s >= place.restart_s and place.child.program.has_room():
                 self._restart(place, now_s)
             place.child.bound_log()
 
@@ -140,10 +136,10 @@ class Supervisor:
     def _count(self, place: _Place, now_s: float, how: str) -> None:
         name = place.child.program.name
         place.deaths += 1
-        if not _has_room(place.child.program):
+        if not place.child.program.has_room():
             # A restart would not help: wait until there is space
             place.deaths = 0
-            log.error("part.disk_full", part=name, status=how, least_free_mb=LEAST_ROOM_BYTES // 1_000_000)
+            log.error("part.disk_full", part=name, status=how, least_free_mb=LEAST_ROOM_MB)
         if place.deaths == GIVE_UP_DEATHS and not place.child.program.optional:
             raise EmbeddedError(
                 f"{name} died {GIVE_UP_DEATHS} times, never {SETTLED_S:g} seconds old ({how}){place.child.last_words()}"
@@ -151,13 +147,3 @@ class Supervisor:
         place.restart_s = now_s + place.delay_s
         log.warning("part.died", part=name, status=how, restart_in_s=place.delay_s)
         place.delay_s = min(place.delay_s * 2, LONGEST_DELAY_S)
-
-
-def _has_room(program: Program) -> bool:
-    if program.disk is None:
-        return True
-    try:
-        return shutil.disk_usage(program.disk).free >= LEAST_ROOM_BYTES
-    except OSError:
-        # The folder or its disk is gone: nothing can be started there
-        return False

@@ -15,11 +15,16 @@ from battlebot.redisio.connection import redis_errors, time_s
 LISTEN_S = 5.0
 CLOCKS_APART_S = 1.0  # what docs/operations.md asks of the machines
 
-# what a user needs -> a command that takes it, and changes nothing
+# what a user needs -> a command that takes it, and changes nothing: of keys that are not there, both to read and write
+COMMAND = "the command "
 RIGHTS = {
-    "the keys ~bb:*": ("EXISTS", "bb:doctor"),
-    "the keys ~LIMITS:*": ("EXISTS", "LIMITS:doctor"),
-    "the command EVAL": ("EVAL", "return 1", "0"),
+    "the keys ~bb:*": ("LPOP", "bb:doctor"),
+    "the keys ~LIMITS:*": ("LPOP", "LIMITS:doctor"),
+    f"{COMMAND}EVAL": ("EVAL", "return 1", "0"),
+    f"{COMMAND}EVALSHA": ("EVALSHA", "0" * 40, "0"),
+    f"{COMMAND}BRPOP": ("BRPOP", "bb:doctor", "0.01"),
+    f"{COMMAND}PUBLISH": ("PUBLISH", "bb:doctor", ""),
+    f"{COMMAND}UNWATCH": ("UNWATCH",),
 }
 # a worker listens by a pattern, which Redis allows only to users of all channels, or of that very pattern
 CHANNELS = "the channels &*"
@@ -73,8 +78,12 @@ class RedisInspection:
             with redis_errors():
                 try:
                     attempt()
-                except redis.exceptions.NoPermissionError:
-                    found.append(right)
+                except redis.exceptions.NoPermissionError as error:
+                    # a command may also be refused for its key or channel, which is a right of its own
+                    if not right.startswith(COMMAND) or "to run the" in str(error):
+                        found.append(right)
+                except redis.ResponseError:
+                    pass  # no such script, or a full disk: that is for other findings
         return found
 
     def _listen(self) -> None:

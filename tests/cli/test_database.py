@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from battlebot.cli.database import open_storage, running_stores
 from battlebot.config import Settings
 from battlebot.embedded.folder import DataFolder
 from battlebot.embedded.mongod import mongod_socket
-from battlebot.embedded.stores import embedded_stores
+from battlebot.embedded.stores import Stores, embedded_stores
 from battlebot.embedded.valkey import valkey_socket
 from battlebot.errors import EmbeddedError
 from battlebot.storage import Storage
@@ -98,16 +99,20 @@ def test_a_running_server_whose_stores_are_elsewhere_now_is_not_to_be_stopped(tm
     folder.close()
 
 
-def test_a_stopped_server_of_another_user_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Root's mongod would leave files there that the server's cannot read."""
+@pytest.mark.parametrize("start", [lambda settings: open_storage(settings).__enter__(), Stores])
+def test_a_stopped_server_of_another_user_is_left_alone(
+    start: Callable[[Settings], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Root's stores, for a command or a server, would leave files there that the other's cannot read."""
     DataFolder(tmp_path).close()
     (tmp_path / "mongod" / "WiredTiger").touch()
     if os.geteuid() == 0:
         os.chown(tmp_path / "mongod", 1, -1)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     with pytest.raises(EmbeddedError, match="belong to another user"):
-        open_storage(Settings(data=tmp_path)).__enter__()
+        start(Settings(data=tmp_path))
     assert [path.name for path in (tmp_path / "mongod").iterdir()] == ["WiredTiger"]
+    assert not (tmp_path / "secret_key").exists()
 
 
 def test_a_folder_that_cannot_be_written_is_told_not_taken_for_a_running_servers(tmp_path: Path) -> None:

@@ -16,7 +16,10 @@ from frail import play_out
 from peer import Peer
 
 from battlebot.config import Settings
+from battlebot.embedded.folder import DataFolder
 from battlebot.embedded.server import running
+from battlebot.embedded.stores import Stores
+from battlebot.errors import EmbeddedError
 
 SIZE_MB = 640  # mongod takes 270 of them at its start
 
@@ -79,6 +82,25 @@ def test_a_full_disk_costs_nothing_that_was_acknowledged(small_disk: Path) -> No
         recorded = wait_for(lambda: server.request("/games/numberwang")[1], "the match in the record")
         assert [(row["victor"], row["match"]["fault"]) for row in recorded] == [(final["victor"], "none")]
         assert {row["bot_id"] for row in server.request("/bots/numberwang")[1]} == registered
+
+
+def test_a_start_on_a_full_disk_is_one_clear_line(small_disk: Path) -> None:
+    """At the first start, when the key is to be made, and when the stores end themselves: their logs are empty then."""
+    settings = Settings(data=small_disk / "data")
+    fill(small_disk)
+    with pytest.raises(EmbeddedError, match=r"data folder .+ cannot be written: No space left"):
+        Stores(settings)
+    (small_disk / "filling").unlink()
+    folder = DataFolder(settings.data)
+    fill(small_disk)
+    with pytest.raises(EmbeddedError, match=r"secret key .+ cannot be read or written: No space left"):
+        folder.secret_key()
+    (small_disk / "filling").unlink()
+    folder.secret_key()
+    folder.close()
+    fill(small_disk)
+    with pytest.raises(EmbeddedError, match=r"ended at its start .+; less than 128 MB are free on its disk"):
+        Stores(settings)
 
 
 def _sit(server: Server) -> tuple[Peer, Peer]:

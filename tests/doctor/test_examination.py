@@ -93,7 +93,11 @@ def test_what_has_been_stopped_in_a_server_is_found(server: Server) -> None:
         ("~bb:* ~LIMITS:* &* +@all", []),
         ("~bb:* ~LIMITS:* resetchannels +@all", ["the channels &*"]),
         ("~bb:* ~LIMITS:* &bb:* +@all", ["the channels &*"]),
-        ("~bb:* &* +@all -@scripting", ["the keys ~LIMITS:*", "the command EVAL"]),
+        ("~bb:* &* +@all -@scripting", ["the keys ~LIMITS:*", "the command EVAL", "the command EVALSHA"]),
+        ("%R~bb:* %W~LIMITS:* &* +@all", ["the keys ~bb:*", "the keys ~LIMITS:*"]),
+        ("~bb:* ~LIMITS:* &* +@all -@blocking", ["the command BRPOP"]),
+        ("~bb:* ~LIMITS:* &* +@all -evalsha -publish", ["the command EVALSHA", "the command PUBLISH"]),
+        ("~bb:* ~LIMITS:* &* +@all -@transaction", ["the command UNWATCH"]),
     ],
 )
 def test_what_the_user_of_redis_may_not_do_is_named(

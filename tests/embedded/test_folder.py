@@ -42,7 +42,15 @@ def test_the_secret_key_is_made_once_and_kept(tmp_path: Path) -> None:
     assert len(keys[0]) == 64
 
 
-@pytest.mark.parametrize(("key", "told"), [(b"", "is empty: restore it"), (b"\xff\xfe\x80", "is not text: restore it")])
+@pytest.mark.parametrize(
+    ("key", "told"),
+    [
+        (b"", "is empty: restore it"),
+        (b"\xff\xfe\x80", "is not text: restore it"),
+        (b"5f0e", "is damaged: restore it"),
+        (bytes(16), "is damaged: restore it"),
+    ],
+)
 def test_a_key_that_is_none_is_refused_and_not_replaced(tmp_path: Path, key: bytes, told: str) -> None:
     """What it encrypted would be lost for good."""
     folder = DataFolder(tmp_path / "data")
