@@ -146,7 +146,7 @@ def limit_concurrency(app: Flask) -> None:
     app.extensions[EXTENSION] = ConcurrencyLimit(may_pass=is_a_store_away)
     app.extensions[FILES] = ConcurrencyLimit(wait_s=FILES_WAIT_S)
     app.extensions[TESTS] = ConcurrencyLimit()
-    app.extensions[CHANGES] = ConcurrencyLimit(most_of_one=1, wait_s=FILES_WAIT_S)
+    app.extensions[CHANGES] = ConcurrencyLimit(most_of_one=1, wait_s=FILES_WAIT_S, may_pass=is_a_store_away)
 
     def enter() -> None:
         # what belongs to no blueprint is not here, or waits for events: the viewers' polls

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from dataclasses import replace
+from threading import Barrier, Thread
 
 import pytest
 from pymongo.client_session import ClientSession
 from webhouse import CONTESTS, House
 
+from battlebot.api.concurrency import CHANGES
+from battlebot.api.context import CONTEXT_KEY
 from battlebot.contests.contest import Contest
 from battlebot.storage.contests import Contests
 
@@ -49,3 +52,21 @@ def test_many_changes_of_a_contest_are_made_one_after_the_other(home: House, mon
     with ThreadPoolExecutor(MANY) as pool:
         assert list(pool.map(change, range(MANY))) == [200] * MANY
     assert begun == ["cup"] * MANY
+
+
+def test_while_a_store_is_away_nobody_waits_to_change_a_contest(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who changes it waits for the store, for seconds and in vain: one after the other all would wait for a minute."""
+    home.contest("cup", bots=("a", "b"))
+    limit, away = home.app.extensions[CHANGES], dict[str, float]()
+    monkeypatch.setitem(home.app.extensions, CONTEXT_KEY, replace(home.context, away=lambda: away))
+    with limit.place("noughtsandcrosses/cup"):
+        answers = list[int]()
+        waits = Thread(target=lambda: answers.append(home.organise("POST", "/cup/pause").status_code))
+        waits.start()
+        while len(limit) < 2:
+            waits.join(0.001)
+        assert answers == []
+        away["mongodb"] = 1.0
+        waits.join(timeout=20)
+        assert answers == [200]
+    assert len(limit) == 0
