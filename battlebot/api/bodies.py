@@ -29,3 +29,6 @@ def read_body(settings: Settings) -> None:
         raise BadRequest("The request's body is not in chunks as HTTP has them.") from None
     if len(body) > limit:
         raise RequestEntityTooLarge
+    if len(body) < (request.content_length or 0):
+        # its client has gone, or sends no more: nobody knows what the rest would have said
+        raise BadRequest("The request's body ended before its length.")

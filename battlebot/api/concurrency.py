@@ -30,6 +30,7 @@ STORES = frozenset({"redis", "mongodb"})
 LIVE_PAGES = "\0live pages"  # these look together: no address is called so
 EXTENSION = "battlebot.concurrency"
 FILES = "battlebot.files"
+CHANGES = "battlebot.changes"
 TESTS = "battlebot.tests"
 
 Made = TypeVar("Made")
@@ -145,6 +146,7 @@ def limit_concurrency(app: Flask) -> None:
     app.extensions[EXTENSION] = ConcurrencyLimit(may_pass=is_a_store_away)
     app.extensions[FILES] = ConcurrencyLimit(wait_s=FILES_WAIT_S)
     app.extensions[TESTS] = ConcurrencyLimit()
+    app.extensions[CHANGES] = ConcurrencyLimit(most_of_one=1, wait_s=FILES_WAIT_S, may_pass=is_a_store_away)
 
     def enter() -> None:
         # what belongs to no blueprint is not here, or waits for events: the viewers' polls
@@ -169,6 +171,15 @@ def while_tested() -> AbstractContextManager[None]:
     """
     limit: ConcurrencyLimit = current_app.extensions[TESTS]
     return limit.place(sender())
+
+
+def change_in_turn(contest: str) -> None:
+    """Has the request wait until those before it have changed this contest: all at once, each makes others begin anew.
+
+    Raises Unavailable.
+    """
+    g.place = ExitStack()
+    g.place.enter_context(current_app.extensions[CHANGES].place(contest))
 
 
 def streamed(pieces: Iterator[bytes], mimetype: str) -> Response:

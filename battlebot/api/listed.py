@@ -1,8 +1,10 @@
-"""A cache of stored matches as JSON for lists: pages of a thousand matches are requested again and again."""
+"""Stored matches as JSON for lists, and a cache of it: pages of a thousand matches are requested again and again."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import orjson
 from flask import current_app
@@ -10,9 +12,41 @@ from flask import current_app
 from battlebot.api.context import current_context
 from battlebot.api.verdicts import explained
 
-REMEMBERED = 20_000  # matches, of about a kilobyte each
+MOST_BYTES = 4_000_000  # of a page: a state may be large, and in memory takes several times as much
+REMEMBERED_BYTES = 64_000_000
+NUMBERS_AT_ONCE = 50
 
-Entry = tuple[str, orjson.Fragment]
+
+class Entry(NamedTuple):
+    """A match in a list: its id, and what is shown of it as JSON."""
+
+    match_id: str
+    text: str
+
+
+def entry_of(match: Mapping[str, Any]) -> Entry:
+    """The entry of a stored match without turns."""
+    return Entry(match["_id"], current_app.json.dumps(explained(match)))
+
+
+def page_of(entries: Iterable[Entry], limit: int) -> tuple[list[Entry], bool]:
+    """The first `limit` of the entries, fewer if these are beyond `MOST_BYTES`; and whether there are more.
+
+    Takes no more of the entries than it needs, and one at least.
+    """
+    page: list[Entry] = []
+    size = 0
+    for entry in entries:
+        size += len(entry.text)
+        if page and (len(page) == limit or size > MOST_BYTES):
+            return page, True
+        page.append(entry)
+    return page, False
+
+
+def shown(page: Iterable[Entry]) -> list[orjson.Fragment]:
+    """The matches of a page, for an answer."""
+    return [orjson.Fragment(entry.text) for entry in page]
 
 
 class Listed:
@@ -20,29 +54,32 @@ class Listed:
 
     def __init__(self) -> None:
         self._known: OrderedDict[tuple[str, str, int], Entry] = OrderedDict()
+        self._size = 0
 
-    def of_contest(self, game: str, contest: str, limit: int, before: str | None) -> list[Entry]:
-        """Ids and JSON of a contest's most recent matches that are not void and ended before the match `before`.
+    def of_contest(self, game: str, contest: str, limit: int, before: str | None) -> Iterator[Entry]:
+        """Yields the entries of a contest's most recent matches that are not void and ended before the match `before`.
 
-        Raises Unavailable.
+        Raises Unavailable, also during the iteration.
         """
-        games = current_context().storage.games
-        numbers = games.numbers(game, contest, limit, before)
-        unknown = [number for number in numbers if (game, contest, number) not in self._known]
-        entries = {}
-        for match in games.numbered(game, contest, unknown):
-            text = current_app.json.dumps(explained(match))
-            entries[match["match"]["seq"]] = (match["_id"], orjson.Fragment(text))
-        for number in numbers:
-            key = (game, contest, number)
-            if number not in entries and key in self._known:
-                entries[number] = self._known[key]
-            if number in entries:
-                self._known[key] = entries[number]
-                self._known.move_to_end(key)
-        while len(self._known) > REMEMBERED:
-            self._known.popitem(last=False)
+        numbers = current_context().storage.games.numbers(game, contest, limit, before)
+        for begin in range(0, len(numbers), NUMBERS_AT_ONCE):
+            yield from self._numbered(game, contest, numbers[begin : begin + NUMBERS_AT_ONCE])
+
+    def _numbered(self, game: str, contest: str, numbers: list[int]) -> list[Entry]:
+        entries = {number: known for number in numbers if (known := self._known.get((game, contest, number)))}
+        unknown = [number for number in numbers if number not in entries]
+        for match in current_context().storage.games.numbered(game, contest, unknown):
+            entries[match["match"]["seq"]] = entry_of(match)
+        for number, entry in entries.items():
+            self._remember((game, contest, number), entry)
         return [entries[number] for number in numbers if number in entries]
+
+    def _remember(self, key: tuple[str, str, int], entry: Entry) -> None:
+        before = self._known.pop(key, None)
+        self._known[key] = entry
+        self._size += len(entry.text) - (len(before.text) if before else 0)
+        while self._size > REMEMBERED_BYTES:
+            self._size -= len(self._known.popitem(last=False)[1].text)
 
 
 def listed() -> Listed:

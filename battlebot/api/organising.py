@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from flask import url_for
+from flask import request, url_for
 
+from battlebot.api.concurrency import change_in_turn
 from battlebot.api.contestanswers import Contest, Voided
 from battlebot.api.contests import CONTEST, CONTESTS, contest_document
 from battlebot.api.contestschemas import ContestChanges, NewContest, NewEntrants, VoidReason
@@ -23,6 +24,14 @@ organising = Described("organising", __name__, description="What organisers do; 
 organising.url_value_preprocessor(check_game)
 organising.before_request(organisers_only)
 organising.before_request(refuse_query)
+
+
+@organising.before_request
+def wait_for_others() -> None:
+    """Has requests that change one contest change it one after the other."""
+    names = request.view_args or {}
+    if "name" in names:
+        change_in_turn(f"{names['game']}/{names['name']}")
 
 
 def _described(*errors: int) -> Callable[[Any], Any]:

@@ -46,7 +46,7 @@ class Parser(FlaskParser):
         field, found = next(iter(messages[location].items()))
         first = found[0] if isinstance(found, list) else found
         details = first if isinstance(first, Mapping) else {"rule": "invalid", "sentence": f"{field}: {first}"}
-        raise BadMessage(details["sentence"], field=field, rule=details["rule"])
+        raise BadMessage(details["sentence"], field=str(field)[:64], rule=details["rule"])
 
 
 class Described(Blueprint):

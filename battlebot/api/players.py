@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 from typing import Any
 
 from flask import redirect, request, url_for
@@ -11,11 +12,11 @@ from marshmallow.validate import Length
 from werkzeug.wrappers import Response
 
 from battlebot.api.context import check_game, current_context
+from battlebot.api.listed import entry_of, page_of, shown
 from battlebot.api.parsing import Described
 from battlebot.api.ratings import RatingsPage
 from battlebot.api.reading import check_before
 from battlebot.api.schemas import LINK, AsItIs, Choice, Count, ErrorBody, StoredMatch, link
-from battlebot.api.verdicts import explained
 from battlebot.errors import Unavailable, UnknownPlayer
 from battlebot.ratings.rating import Rating, result, results
 from battlebot.wire.duel import GAME
@@ -128,11 +129,13 @@ def show_player(asked: dict[str, Any], game: str) -> Any:
     if _is_for_people(asked):
         return _to_the_page(url_for("pages.people.player_page", game=game, name=name, before=before))
     check_before(before)
-    row, matches, older = profile_of(game, name, limit, before)
-    answer: dict[str, Any] = {"player": row, "games": [explained(match) for match in matches]}
+    # one match more than requested shows whether there is more
+    row, matches = profile_of(game, name, limit + 1, before)
+    page, older = page_of(map(entry_of, matches), limit)
+    answer: dict[str, Any] = {"player": row, "games": shown(page)}
     if not older:
         return answer, 200, VARY
-    part = {"limit": limit, "before": matches[-1]["_id"], "format": asked["format"]}
+    part = {"limit": limit, "before": page[-1].match_id, "format": asked["format"]}
     answer["next"] = url_for("players.show_player", game=game, name=name, **part)
     return answer, 200, VARY | link(answer["next"])
 
@@ -148,17 +151,16 @@ def table_of(game: str, limit: int, offset: int = 0) -> tuple[list[dict[str, Any
     return _attended(game, found, online), online, len(rows) > limit
 
 
-def profile_of(
-    game: str, name: str, limit: int, before: str | None
-) -> tuple[dict[str, Any], list[dict[str, Any]], bool]:
-    """A player's row, its recent matches, and whether there are older ones. Raises UnknownPlayer, Unavailable."""
+def profile_of(game: str, name: str, limit: int, before: str | None) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
+    """A player's row, and its most recent matches, `limit` at most. Raises UnknownPlayer, Unavailable."""
     storage = current_context().storage
     rated = storage.ratings.of_bots(game, [name])
     [row] = _attended(game, [result(name, Rating.of(rated[0]) if rated else Rating())], names_online(game))
-    matches = storage.games.of_player(game, name, limit + 1, before)
-    if not (rated or matches or row["registered"] or row["onlineS"] is not None):
+    matches = storage.games.of_player(game, name, limit, before)
+    latest = list(islice(matches, 1))
+    if not (rated or latest or row["registered"] or row["onlineS"] is not None):
         raise UnknownPlayer(f"Nobody called {name!r} has played {game}.")
-    return row, matches[:limit], len(matches) > limit
+    return row, chain(latest, matches)
 
 
 def names_online(game: str) -> list[str] | None:

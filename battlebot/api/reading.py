@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 from flask import current_app, url_for
+from orjson import Fragment
 
 from battlebot.api.concurrency import streamed
 from battlebot.api.contests import contest_head, stored_contest
 from battlebot.api.context import check_game, current_context
 from battlebot.api.jsonprovider import iso
-from battlebot.api.listed import listed
+from battlebot.api.listed import Entry, entry_of, listed, page_of, shown
 from battlebot.api.longmatches import json_line
 from battlebot.api.parsing import Described
 from battlebot.api.schemas import (
@@ -49,17 +50,20 @@ def list_bots(game: str) -> list[dict[str, Any]]:
 @reading.arguments(RecentPage, location="query")
 @reading.response(200, StoredMatch(many=True), headers=LINK)
 @reading.alt_response(404, schema=ErrorBody)
-def list_matches(page: dict[str, Any], game: str) -> tuple[list[dict[str, Any]], int, dict[str, str]]:
-    """The most recent finished matches of a game, newest first, without turns"""
-    limit, before, fault = page["limit"], page["before"], page["fault"]
+def list_matches(asked: dict[str, Any], game: str) -> tuple[list[Fragment], int, dict[str, str]]:
+    """The most recent finished matches of a game, newest first, without turns
+
+    At most 4 MB of them, and one at least.
+    """
+    limit, before, fault = asked["limit"], asked["before"], asked["fault"]
     check_before(before)
     # one match more than requested shows whether there is more
     found = current_context().storage.games.recent(game, limit + 1, before, fault)
-    shown = [explained(match) for match in found[:limit]]
-    if len(found) <= limit:
-        return shown, 200, {}
-    last = found[limit - 1]["_id"]
-    return shown, 200, link(url_for("reading.list_matches", game=game, limit=limit, before=last, fault=fault))
+    page, more = page_of(map(entry_of, found), limit)
+    if not more:
+        return shown(page), 200, {}
+    last = page[-1].match_id
+    return shown(page), 200, link(url_for("reading.list_matches", game=game, limit=limit, before=last, fault=fault))
 
 
 @reading.get("/games/<game>/<match_id>")
@@ -79,27 +83,30 @@ def show_match(game: str, match_id: str) -> Any:
 @reading.response(200, ContestAnswer, headers=LINK)
 @reading.alt_response(404, schema=ErrorBody)
 @reading.alt_response(409, schema=ErrorBody)
-def show_contest(page: dict[str, Any], game: str, contest: str) -> tuple[dict[str, Any], int, dict[str, str]]:
-    """A contest: its ranking, best first, and its most recent matches, newest first, without turns"""
-    storage = current_context().storage
+def show_contest(asked: dict[str, Any], game: str, contest: str) -> tuple[dict[str, Any], int, dict[str, str]]:
+    """A contest: its ranking, best first, and its most recent matches, newest first, without turns
+
+    At most 4 MB of matches, and one at least.
+    """
     found = stored_contest(game, contest)
-    limit, before, void, fault = page["limit"], page["before"], page["void"] == "true", page["fault"]
+    limit, before, void, fault = asked["limit"], asked["before"], asked["void"] == "true", asked["fault"]
     check_before(before)
     # one match more than requested shows whether there is more
     if void or fault is not None:
-        found_games = storage.games.of_contest(game, contest, limit + 1, before, void, fault)
-        games: Sequence[tuple[str, Any]] = [(match["_id"], explained(match)) for match in found_games]
+        kept = current_context().storage.games
+        entries: Iterator[Entry] = map(entry_of, kept.of_contest(game, contest, limit + 1, before, void, fault))
     else:
-        games = listed().of_contest(game, contest, limit + 1, before)
+        entries = listed().of_contest(game, contest, limit + 1, before)
+    page, more = page_of(entries, limit)
     answer: dict[str, Any] = {
         "contest": contest_head(found),
         "bots": current_context().lookout.ranking(found),
-        "games": [shown for _, shown in games[:limit]],
+        "games": shown(page),
     }
-    if len(games) <= limit:
+    if not more:
         return answer, 200, {}
-    more = {"limit": limit, "before": games[limit - 1][0], "void": "true" if void else None, "fault": fault}
-    answer["next"] = url_for("reading.show_contest", game=game, contest=contest, **more)
+    older = {"limit": limit, "before": page[-1].match_id, "void": "true" if void else None, "fault": fault}
+    answer["next"] = url_for("reading.show_contest", game=game, contest=contest, **older)
     return answer, 200, link(answer["next"])
 
 

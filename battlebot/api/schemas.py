@@ -124,7 +124,18 @@ class Registered(Schema):
     pass_hash = fields.String(required=True, metadata={"description": "64 hex digits, needed to log in."})
 
 
-class BotRow(Schema):
+class AsItIs(Schema):
+    """Describes an answer that is sent unchanged: each game defines its own state, and a list may be long."""
+
+    class Meta:
+        unknown = INCLUDE  # further keys are in OpenAPI too
+
+    def dump(self, obj: Any, *, many: bool | None = None) -> Any:
+        """The object itself."""
+        return obj
+
+
+class BotRow(AsItIs):
     """A registered bot."""
 
     bot_id = fields.String(required=True)
@@ -156,17 +167,6 @@ class Page(RecentPage):
 
     limit = Count(1, MOST_GAMES, "At most so many matches.", load_default=MOST_GAMES)
     void = Choice("true", "false", load_default="false", metadata={"description": "true: void matches as well"})
-
-
-class AsItIs(Schema):
-    """Describes an answer that is sent unchanged as stored, because each game defines its own state."""
-
-    class Meta:
-        unknown = INCLUDE  # further keys are in OpenAPI too
-
-    def dump(self, obj: Any, *, many: bool | None = None) -> Any:
-        """The object itself."""
-        return obj
 
 
 class StoredMatch(AsItIs):

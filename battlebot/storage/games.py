@@ -29,8 +29,7 @@ SHORT_ONLY = {
     "turns": {"$cond": [IS_LONG, "$$REMOVE", "$turns"]},
     **{f"match.{name}": {"$cond": [IS_LONG, "$$REMOVE", f"$match.{name}"]} for name in PER_TURN},
 }
-AT_ONCE = 50  # documents per batch, of which some hold tens of kilobytes: without turns, and with them
-AT_ONCE_WITH_TURNS = 8
+AT_ONCE = 8  # documents per batch: a state, or all turns, may hold more than a hundred kilobytes
 NUMBERS_AT_ONCE = 1000
 # a turn of battlecube may take ten kilobytes of memory
 ENTRIES_AT_ONCE = {"turns": 1000, **dict.fromkeys(PER_TURN, 50_000)}
@@ -120,15 +119,15 @@ class Games:
 
     def recent(
         self, game: str, limit: int, before: str | None = None, fault: str | None = None
-    ) -> list[dict[str, Any]]:
-        """The most recent matches of a game, without turns; if given, only those before `before`, and of that `fault`.
+    ) -> Iterator[dict[str, Any]]:
+        """Yields the most recent matches of a game, without turns, a few in memory at a time.
 
-        Raises Unavailable.
+        If given, only those before `before`, and of that `fault`. Raises Unavailable, also during the iteration.
         """
         return self._listed({"game": game, **_of_fault(fault)}, limit, before)
 
-    def of_player(self, game: str, player: str, limit: int, before: str | None) -> list[dict[str, Any]]:
-        """A bot's most recent matches of a game, without turns. Raises Unavailable."""
+    def of_player(self, game: str, player: str, limit: int, before: str | None) -> Iterator[dict[str, Any]]:
+        """Yields a bot's most recent matches of a game, as `recent` does."""
         return self._listed({"game": game, "players": player}, limit, before)
 
     def of_contest(
@@ -139,11 +138,8 @@ class Games:
         before: str | None = None,
         void: bool = False,
         fault: str | None = None,
-    ) -> list[dict[str, Any]]:
-        """A contest's most recent matches, without turns; void ones only if `void`, or if a `fault` is asked for.
-
-        Raises Unavailable.
-        """
+    ) -> Iterator[dict[str, Any]]:
+        """Yields a contest's most recent matches, as `recent` does; void ones only if `void` or with a `fault`."""
         query: dict[str, Any] = {"game": game, "contest": contest, **_of_fault(fault)}
         if not void and fault is None:
             query["match.void"] = False
@@ -154,11 +150,15 @@ class Games:
         query = {"game": game, "contest": contest, "match.void": False}
         return [row["match"]["seq"] for row in self._listed(query, limit, before, {"_id": 0, "match.seq": 1})]
 
-    def numbered(self, game: str, contest: str, numbers: Sequence[int]) -> list[dict[str, Any]]:
-        """The matches of a contest with these `match.seq` that are not void, without turns. Raises Unavailable."""
+    def numbered(self, game: str, contest: str, numbers: Sequence[int]) -> Iterator[dict[str, Any]]:
+        """Yields the matches of a contest with these `match.seq` that are not void, without turns, in any order.
+
+        Raises Unavailable, also during the iteration.
+        """
         query = {"game": game, "contest": contest, "match.void": False, "match.seq": {"$in": list(numbers)}}
-        with mongo_errors():
-            return list(in_batches(self._games.find(query, LISTED), AT_ONCE)) if numbers else []
+        if numbers:
+            with mongo_errors():
+                yield from in_batches(self._games.find(query, LISTED), AT_ONCE)
 
     def each_of_contest(
         self, game: str, contest: str, void: bool = False, turns: bool = False, fault: str | None = None
@@ -171,11 +171,10 @@ class Games:
         # both values rather than no condition, so that the index gives the order
         wanted: Any = {"$in": [False, True]} if void or fault is not None else False
         query = {"game": game, "contest": contest, "match.void": wanted, **_of_fault(fault)}
-        at_once = AT_ONCE_WITH_TURNS if turns else AT_ONCE
         with mongo_errors():
             shown = {"$set": SHORT_ONLY} if turns else {"$unset": list(LISTED)}
             found = self._games.aggregate([{"$match": query}, {"$sort": {"match.seq": 1}}, shown])
-            yield from in_batches(found, at_once)
+            yield from in_batches(found, AT_ONCE)
 
     def archived(self, match_ids: list[str]) -> set[str]:
         """Which of these matches are stored. Raises Unavailable."""
@@ -184,15 +183,15 @@ class Games:
 
     def _listed(
         self, query: dict[str, Any], limit: int, before: str | None, shown: dict[str, int] = LISTED
-    ) -> list[dict[str, Any]]:
+    ) -> Iterator[dict[str, Any]]:
         with mongo_errors():
             if before is not None:
                 at = self._games.find_one({"_id": before}, {"match.seq": 1})
                 if at is None:
-                    return []
+                    return
                 query = {**query, "match.seq": {"$lt": at["match"]["seq"]}}
             found = self._games.find(query, shown).sort("match.seq", -1).limit(limit)
-            return list(in_batches(found, AT_ONCE if shown is LISTED else NUMBERS_AT_ONCE))
+            yield from in_batches(found, AT_ONCE if shown is LISTED else NUMBERS_AT_ONCE)
 
 
 def is_long(match: Mapping[str, Any]) -> bool:

@@ -58,14 +58,16 @@ def player_page(game: str) -> str:
 
 def _player(game: str, name: str, before: str | None) -> str:
     check_before(before)
-    row, matches, more = profile_of(game, name, MOST_MATCHES, before)
+    # one match more than is shown tells whether there is more
+    row, found = profile_of(game, name, MOST_MATCHES + 1, before)
+    matches = list(found)
     address = partial(url_for, ".player_page", game=game, name=name)
     return render_template(
         "player.html",
         game=current_context().registry[game],
         row=row,
-        games=matches,
-        older=address(before=matches[-1]["_id"]) if more else None,
+        games=matches[:MOST_MATCHES],
+        older=address(before=matches[MOST_MATCHES - 1]["_id"]) if len(matches) > MOST_MATCHES else None,
         newest=None if before is None else address(),
         with_contest=True,
     )

@@ -102,14 +102,14 @@ def contest_matches(game: str, name: str, most: int, before: str | None = None) 
     It leads to the older ones, and back from them. Raises Unavailable.
     """
     # one match more than is shown tells whether there is more
-    found = current_context().storage.games.of_contest(game, name, most + 1, before)
+    found = list(current_context().storage.games.of_contest(game, name, most + 1, before))
     address = partial(url_for, "pages.contest_page", game=game, name=name)
     return _matches(found, most, before, address, with_contest=False)
 
 
 def game_matches(game: str, most: int, before: str | None = None) -> Markup:
     """Like `contest_matches`, for all matches of a game. Raises Unavailable."""
-    found = current_context().storage.games.recent(game, most + 1, before)
+    found = list(current_context().storage.games.recent(game, most + 1, before))
     return _matches(found, most, before, partial(url_for, "pages.game_page", game=game), with_contest=True)
 
 

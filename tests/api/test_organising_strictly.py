@@ -75,3 +75,9 @@ def test_who_has_no_token_is_told_that_first(organised: House) -> None:
     """Whatever else is wrong."""
     answer = organised.client.post(f"{CONTESTS}/cup/start?dry=true", json={"at": 1})
     assert answer.status_code == 401
+
+
+def test_a_long_key_is_named_by_its_beginning(organised: House) -> None:
+    """An error is a sentence, not what was sent."""
+    answer = organised.organise("PATCH", "/cup", {"k" * 60_000: 1})
+    assert (answer.status_code, answer.json["rule"], answer.json["field"]) == (400, "unknown", "k" * 64)

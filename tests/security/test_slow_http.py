@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 
 import pytest
@@ -109,6 +110,16 @@ def test_who_sends_all_of_it_first_reads_the_answer_all_the_same(web: Web, path:
             raw.sock.sendall(b"[" * 900_000)
             assert raw.answer().status == (404 if "chess" in path else 413)
             assert raw.sock.recv(1) == b""
+
+
+@pytest.mark.parametrize("sent", [b"", b'{"bot_id": "cut-off"} '])
+def test_a_body_that_ends_before_its_length_is_no_request(web: Web, sent: bytes) -> None:
+    """Also if what has come could be one: a DELETE would be one without any body."""
+    with Raw(web.address) as raw:
+        raw.send(*POST, "Content-Length: 60", body=sent)
+        raw.sock.shutdown(socket.SHUT_WR)
+        answer = raw.answer()
+        assert (answer.status, answer.code) == (400, "bad-request")
 
 
 def test_a_body_in_chunks_that_grows_too_long_is_413(web: Web) -> None:

@@ -93,5 +93,5 @@ def test_meetings_and_standings_pause_after_each_batch_and_while_they_are_sorted
 
 def test_a_short_list_does_not_pause(played: Storage, pauses: list[float]) -> None:
     """Most lists are short."""
-    assert len(played.games.recent("g", AT_ONCE - 1)) == AT_ONCE - 1
+    assert len(list(played.games.recent("g", AT_ONCE - 1))) == AT_ONCE - 1
     assert not pauses
