@@ -67,10 +67,18 @@ class DataFolder:
             raise EmbeddedError(f"The files in {self.path} belong to another user: do this as that one, not as root.")
 
     def secret_key(self) -> str:
-        """The key stored in the folder, created by the first call. Raises EmbeddedError if it is none."""
+        """The key stored in the folder, created before anything else is kept there.
+
+        Raises EmbeddedError if it is none, or is missing where a database has been kept.
+        """
         path = self.path / "secret_key"
         try:
             if not path.exists():
+                if (self.path / "mongod" / "WiredTiger").exists():
+                    raise EmbeddedError(
+                        f"The secret key {path} is missing, and by another no bot of this folder could log in:"
+                        " restore it, or set SECRET_KEY as before."
+                    )
                 # a truncated key would lock every bot out
                 write_secret(path, secrets.token_hex(32))
             key = path.read_text().strip()

@@ -60,6 +60,16 @@ def test_a_key_that_is_none_is_refused_and_not_replaced(tmp_path: Path, key: byt
     folder.close()
 
 
+def test_a_key_that_is_missing_is_not_replaced_once_bots_are_kept(tmp_path: Path) -> None:
+    """By a new one none of them could log in, and their names would be taken for good."""
+    folder = DataFolder(tmp_path / "data")
+    (folder.path / "mongod" / "WiredTiger").touch()
+    with pytest.raises(EmbeddedError, match=r"secret_key is missing, .*: restore it, or set SECRET_KEY"):
+        folder.secret_key()
+    assert not (folder.path / "secret_key").exists()
+    folder.close()
+
+
 def test_a_second_server_on_the_folder_gets_one_clear_line(tmp_path: Path) -> None:
     """It names the process that is first, and what to do."""
     folder = DataFolder(tmp_path / "data")
