@@ -22,12 +22,12 @@ class Entry(NamedTuple):
     """A match in a list: its id, and what is shown of it as JSON."""
 
     match_id: str
-    text: str
+    text: bytes
 
 
 def entry_of(match: Mapping[str, Any]) -> Entry:
     """The entry of a stored match without turns."""
-    return Entry(match["_id"], current_app.json.dumps(explained(match)))
+    return Entry(match["_id"], current_app.json.dumps(explained(match)).encode())
 
 
 def page_of(entries: Iterable[Entry], limit: int) -> tuple[list[Entry], bool]:
