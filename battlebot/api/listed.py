@@ -60,9 +60,18 @@ class Listed:
     def of_contest(self, game: str, contest: str, limit: int, before: str | None) -> Iterator[Entry]:
         """Yields the entries of a contest's most recent matches that are not void and ended before the match `before`.
 
-        Raises Unavailable, also during the iteration.
+        There are `limit` at least, if the contest has as many. Raises Unavailable, also during the iteration.
         """
-        numbers = current_context().storage.games.numbers(game, contest, limit, before)
+        more = True
+        while more:
+            numbers = current_context().storage.games.numbers(game, contest, limit, before)
+            # of these, some may become void before they are read
+            more = len(numbers) == limit
+            for entry in self._each(game, contest, numbers):
+                yield entry
+                before = entry.match_id
+
+    def _each(self, game: str, contest: str, numbers: list[int]) -> Iterator[Entry]:
         begin, count = 0, FEWEST
         while some := numbers[begin : begin + count]:
             entries = self._numbered(game, contest, some)
