@@ -25,6 +25,8 @@ MOST_OF_AN_ADDRESS = 4
 WAIT_S = 10.0
 # proxies wait for 60 s. A whole class behind one address may fetch its contest's matches when it ends
 FILES_WAIT_S = 50.0
+# the command `contest` waits for 30 s, of which the change may take ten: what it gave up would be made all the same
+CHANGES_WAIT_S = 15.0
 LOOK_S = 0.25  # between two looks of who waits
 STORES = frozenset({"redis", "mongodb"})
 LIVE_PAGES = "\0live pages"  # these look together: no address is called so
@@ -146,7 +148,7 @@ def limit_concurrency(app: Flask) -> None:
     app.extensions[EXTENSION] = ConcurrencyLimit(may_pass=is_a_store_away)
     app.extensions[FILES] = ConcurrencyLimit(wait_s=FILES_WAIT_S)
     app.extensions[TESTS] = ConcurrencyLimit()
-    app.extensions[CHANGES] = ConcurrencyLimit(most_of_one=1, wait_s=FILES_WAIT_S, may_pass=is_a_store_away)
+    app.extensions[CHANGES] = ConcurrencyLimit(most_of_one=1, wait_s=CHANGES_WAIT_S, may_pass=is_a_store_away)
 
     def enter() -> None:
         # what belongs to no blueprint is not here, or waits for events: the viewers' polls

@@ -11,22 +11,23 @@ from flask import current_app
 
 from battlebot.api.context import current_context
 from battlebot.api.verdicts import explained
+from battlebot.runtime.cooperative import yield_to_others
+from battlebot.storage.batches import FEWEST, fitting
 
 MOST_BYTES = 4_000_000  # of a page: a state may be large, and in memory takes several times as much
 REMEMBERED_BYTES = 64_000_000
-NUMBERS_AT_ONCE = 50
 
 
 class Entry(NamedTuple):
     """A match in a list: its id, and what is shown of it as JSON."""
 
     match_id: str
-    text: str
+    text: bytes
 
 
 def entry_of(match: Mapping[str, Any]) -> Entry:
     """The entry of a stored match without turns."""
-    return Entry(match["_id"], current_app.json.dumps(explained(match)))
+    return Entry(match["_id"], current_app.json.dumps(explained(match)).encode())
 
 
 def page_of(entries: Iterable[Entry], limit: int) -> tuple[list[Entry], bool]:
@@ -59,17 +60,31 @@ class Listed:
     def of_contest(self, game: str, contest: str, limit: int, before: str | None) -> Iterator[Entry]:
         """Yields the entries of a contest's most recent matches that are not void and ended before the match `before`.
 
-        Raises Unavailable, also during the iteration.
+        There are `limit` at least, if the contest has as many. Raises Unavailable, also during the iteration.
         """
-        numbers = current_context().storage.games.numbers(game, contest, limit, before)
-        for begin in range(0, len(numbers), NUMBERS_AT_ONCE):
-            yield from self._numbered(game, contest, numbers[begin : begin + NUMBERS_AT_ONCE])
+        more = True
+        while more:
+            numbers = current_context().storage.games.numbers(game, contest, limit, before)
+            # of these, some may become void before they are read
+            more = len(numbers) == limit
+            for entry in self._each(game, contest, numbers):
+                yield entry
+                before = entry.match_id
+
+    def _each(self, game: str, contest: str, numbers: list[int]) -> Iterator[Entry]:
+        begin, count = 0, FEWEST
+        while some := numbers[begin : begin + count]:
+            entries = self._numbered(game, contest, some)
+            yield from entries
+            begin, count = begin + count, fitting(sum(len(entry.text) for entry in entries), len(some))
 
     def _numbered(self, game: str, contest: str, numbers: list[int]) -> list[Entry]:
         entries = {number: known for number in numbers if (known := self._known.get((game, contest, number)))}
         unknown = [number for number in numbers if number not in entries]
         for match in current_context().storage.games.numbered(game, contest, unknown):
             entries[match["match"]["seq"]] = entry_of(match)
+        if unknown:
+            yield_to_others()
         for number, entry in entries.items():
             self._remember((game, contest, number), entry)
         return [entries[number] for number in numbers if number in entries]

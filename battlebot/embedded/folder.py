@@ -21,9 +21,15 @@ class DataFolder:
     """A data folder locked for this process. Call `close` after everything that uses it has stopped."""
 
     def __init__(self, path: Path) -> None:
-        """Create (mode 0700) and lock the folder. Raises EmbeddedError if not writable or in use by another server."""
+        """Create (mode 0700) and lock the folder.
+
+        Raises EmbeddedError if it cannot be written, is in use by another server, or, without a lock, as `check_owner`.
+        """
         self.path = Path(path).expanduser().absolute()
         try:
+            if not (self.path / "lock").exists():
+                # as after a backup is restored; what root makes now, its owner's server could not open
+                self.check_owner()
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             for name in ("valkey", "mongod", "logs"):
                 (self.path / name).mkdir(mode=0o700, exist_ok=True)
@@ -63,7 +69,8 @@ class DataFolder:
 
         That one could not read what root's stores write, and would not start any more.
         """
-        if os.geteuid() == 0 and (self.path / "mongod").stat().st_uid != 0:
+        used = self.path / "mongod"
+        if os.geteuid() == 0 and used.exists() and used.stat().st_uid != 0:
             raise EmbeddedError(f"The files in {self.path} belong to another user: do this as that one, not as root.")
 
     def secret_key(self) -> str:

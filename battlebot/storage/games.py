@@ -13,15 +13,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bson import decode_iter
 from pymongo.collection import Collection
 from pymongo.database import Database
 
-from battlebot.storage.batches import in_batches
+from battlebot.storage.batches import by_size, each, in_batches
 from battlebot.storage.mongo import mongo_errors
 
 # fields under `match` with one value per turn: ms that its bot was charged, ms that the server took
 PER_TURN = ("clocks", "serverMs")
 LISTED = {"turns": 0, **{f"match.{name}": 0 for name in PER_TURN}}
+WITHOUT_TURNS = {"$unset": list(LISTED)}
 LONG = 5000  # turns; of a match with more, not all should be in memory at once for each reader
 # the same condition as `is_long`
 IS_LONG = {"$or": [{"$gt": ["$match.parts", 0]}, {"$gt": ["$match.version", LONG]}]}
@@ -29,7 +31,6 @@ SHORT_ONLY = {
     "turns": {"$cond": [IS_LONG, "$$REMOVE", "$turns"]},
     **{f"match.{name}": {"$cond": [IS_LONG, "$$REMOVE", f"$match.{name}"]} for name in PER_TURN},
 }
-AT_ONCE = 8  # documents per batch: a state, or all turns, may hold more than a hundred kilobytes
 NUMBERS_AT_ONCE = 1000
 # a turn of battlecube may take ten kilobytes of memory
 ENTRIES_AT_ONCE = {"turns": 1000, **dict.fromkeys(PER_TURN, 50_000)}
@@ -148,17 +149,21 @@ class Games:
     def numbers(self, game: str, contest: str, limit: int, before: str | None) -> list[int]:
         """The `match.seq` of the matches that `of_contest` returns, from the index alone. Raises Unavailable."""
         query = {"game": game, "contest": contest, "match.void": False}
-        return [row["match"]["seq"] for row in self._listed(query, limit, before, {"_id": 0, "match.seq": 1})]
+        with mongo_errors():
+            earlier = self._before(query, before)
+            found = self._games.find(earlier, {"_id": 0, "match.seq": 1}).sort("match.seq", -1).limit(limit)
+            return [row["match"]["seq"] for row in in_batches(found, NUMBERS_AT_ONCE)]
 
     def numbered(self, game: str, contest: str, numbers: Sequence[int]) -> Iterator[dict[str, Any]]:
         """Yields the matches of a contest with these `match.seq` that are not void, without turns, in any order.
 
-        Raises Unavailable, also during the iteration.
+        They are in one batch: ask for a few. Raises Unavailable, also during the iteration.
         """
         query = {"game": game, "contest": contest, "match.void": False, "match.seq": {"$in": list(numbers)}}
         if numbers:
             with mongo_errors():
-                yield from in_batches(self._games.find(query, LISTED), AT_ONCE)
+                for batch in each(self._games.find_raw_batches(query, LISTED, batch_size=len(numbers) + 1)):
+                    yield from decode_iter(batch, self._games.codec_options)
 
     def each_of_contest(
         self, game: str, contest: str, void: bool = False, turns: bool = False, fault: str | None = None
@@ -172,26 +177,28 @@ class Games:
         wanted: Any = {"$in": [False, True]} if void or fault is not None else False
         query = {"game": game, "contest": contest, "match.void": wanted, **_of_fault(fault)}
         with mongo_errors():
-            shown = {"$set": SHORT_ONLY} if turns else {"$unset": list(LISTED)}
-            found = self._games.aggregate([{"$match": query}, {"$sort": {"match.seq": 1}}, shown])
-            yield from in_batches(found, AT_ONCE)
+            shown = {"$set": SHORT_ONLY} if turns else WITHOUT_TURNS
+            yield from self._found({"$match": query}, {"$sort": {"match.seq": 1}}, shown)
 
     def archived(self, match_ids: list[str]) -> set[str]:
         """Which of these matches are stored. Raises Unavailable."""
         with mongo_errors():
             return {row["_id"] for row in self._games.find({"_id": {"$in": match_ids}}, {"_id": 1})}
 
-    def _listed(
-        self, query: dict[str, Any], limit: int, before: str | None, shown: dict[str, int] = LISTED
-    ) -> Iterator[dict[str, Any]]:
+    def _listed(self, query: dict[str, Any], limit: int, before: str | None) -> Iterator[dict[str, Any]]:
         with mongo_errors():
-            if before is not None:
-                at = self._games.find_one({"_id": before}, {"match.seq": 1})
-                if at is None:
-                    return
-                query = {**query, "match.seq": {"$lt": at["match"]["seq"]}}
-            found = self._games.find(query, shown).sort("match.seq", -1).limit(limit)
-            yield from in_batches(found, AT_ONCE if shown is LISTED else NUMBERS_AT_ONCE)
+            earlier = {"$match": self._before(query, before)}
+            yield from self._found(earlier, {"$sort": {"match.seq": -1}}, {"$limit": limit}, WITHOUT_TURNS)
+
+    def _found(self, *steps: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        return by_size(self._games.aggregate_raw_batches(list(steps)), self._games.codec_options)
+
+    def _before(self, query: dict[str, Any], before: str | None) -> dict[str, Any]:
+        """The query for only those that ended before the match `before`, of which none did if it is not there."""
+        if before is None:
+            return query
+        at = self._games.find_one({"_id": before}, {"match.seq": 1})
+        return {**query, "match.seq": {"$lt": at["match"]["seq"] if at else 0}}
 
 
 def is_long(match: Mapping[str, Any]) -> bool:

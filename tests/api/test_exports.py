@@ -16,7 +16,7 @@ from webhouse import CONTESTS, House, finished
 
 from battlebot.api.concurrency import FILES
 from battlebot.errors import Unavailable
-from battlebot.storage import archive, games
+from battlebot.storage import archive, batches, games
 
 GAME = "noughtsandcrosses"
 
@@ -37,7 +37,7 @@ def rows(home: House, query: str = "") -> list[dict[str, str]]:
 
 def test_every_match_is_there_once_oldest_first(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the matches' own paths have them; those of other contests are not there, nor void ones unless asked for."""
-    monkeypatch.setattr(games, "AT_ONCE", 3)
+    monkeypatch.setattr(batches, "FEWEST", 3)
     monkeypatch.setattr(sys.modules["battlebot.api.exports"], "PART", 300)
     home.contest("cup", bots=("a", "b"))
     home.contest("other", bots=("a", "b"))
@@ -175,7 +175,7 @@ def test_an_overlong_match_comes_whole(home: House, monkeypatch: pytest.MonkeyPa
 def test_memory_does_not_grow_with_the_contest(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """The file is read piece by piece: what is held meanwhile is a small part of it."""
     monkeypatch.setattr(archive, "PART_BYTES", 20_000)
-    monkeypatch.setattr(games, "AT_ONCE", 2)
+    monkeypatch.setattr(batches, "BATCH_BYTES", 1000)
     home.contest("cup", bots=("a", "b"))
     documents = [long_match(4000) for _ in range(20)]
     wanted = [{"match": match["_id"], "bots": ["a", "b"], "n": n} for n, match in enumerate(documents)]

@@ -44,6 +44,17 @@ def test_a_match_that_is_larger_is_listed_alone(home: House, path: str) -> None:
     assert f"before={ids[1]}" in answer.headers["Link"]
 
 
+@pytest.mark.parametrize("path", PATHS)
+def test_what_is_not_ascii_counts_by_its_bytes(home: House, path: str) -> None:
+    """A sign may have four, in the answer and in memory: by signs a part had sixteen megabytes."""
+    home.contest("cup", bots=("a", "b"))
+    ids = [home.play("a", "b", "a", "cup", board="\N{GAME DIE}" * (MB * 3 // 8)) for _ in range(3)]
+    answer = home.client.get(path)
+    games = answer.json["games"] if isinstance(answer.json, dict) else answer.json
+    assert len(answer.data) < 4.1 * MB
+    assert [game["_id"] for game in games] == ids[:0:-1]
+
+
 def test_what_is_remembered_of_lists_is_bounded_by_its_size(
     home: House, played: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,10 +10,12 @@ import pytest
 from pymongo.client_session import ClientSession
 from webhouse import CONTESTS, House
 
-from battlebot.api.concurrency import CHANGES
+from battlebot.api.concurrency import CHANGES, CHANGES_WAIT_S
 from battlebot.api.context import CONTEXT_KEY
+from battlebot.cli.rest import TIMEOUT_S
 from battlebot.contests.contest import Contest
 from battlebot.storage.contests import Contests
+from battlebot.storage.mongo import WITHIN_S
 
 MANY = 20
 
@@ -70,3 +72,8 @@ def test_while_a_store_is_away_nobody_waits_to_change_a_contest(home: House, mon
         waits.join(timeout=20)
         assert answers == [200]
     assert len(limit) == 0
+
+
+def test_who_waits_to_change_a_contest_is_answered_before_the_command_gives_up() -> None:
+    """Else it says that nobody answers, and what it asked for is made afterwards."""
+    assert CHANGES_WAIT_S + WITHIN_S < TIMEOUT_S

@@ -81,3 +81,5 @@ def test_a_long_key_is_named_by_its_beginning(organised: House) -> None:
     """An error is a sentence, not what was sent."""
     answer = organised.organise("PATCH", "/cup", {"k" * 60_000: 1})
     assert (answer.status_code, answer.json["rule"], answer.json["field"]) == (400, "unknown", "k" * 64)
+    answer = organised.organise("POST", "", {"name": "new", "config": {"k" * 60_000: 1}})
+    assert (answer.status_code, answer.json["field"], len(answer.data) < 1000) == (400, "k" * 64, True)

@@ -9,6 +9,8 @@ import pytest
 from flask.testing import FlaskClient
 from webhouse import X_WINS, House
 
+from battlebot.storage.games import Games
+
 GAME = "/games/noughtsandcrosses"
 CONTEST = f"{GAME}/contest/autumn"
 
@@ -34,6 +36,26 @@ def test_the_list_of_a_games_matches_leads_to_the_older_ones(home: House) -> Non
     assert "Link" not in rest.headers
     assert "Link" not in home.client.get(f"{GAME}?limit=32").headers
     assert [game["_id"] for game in home.client.get(f"{GAME}?limit=2").json] == ids[:29:-1]
+
+
+def test_a_match_that_is_taken_back_meanwhile_does_not_end_the_list(
+    home: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its part would be one match short, which says that there are no older ones."""
+    home.contest("autumn", bots=("a", "b"))
+    ids = [home.play("a", "b", "a", "autumn") for _ in range(5)][::-1]
+    numbers = Games.numbers
+
+    def taken_back(games: Games, game: str, contest: str, limit: int, before: str | None) -> list[int]:
+        found = numbers(games, game, contest, limit, before)
+        home.storage.database["games"].update_one({"_id": ids[0]}, {"$set": {"match.void": True}})
+        return found
+
+    monkeypatch.setattr(Games, "numbers", taken_back)
+    answer = home.client.get(f"{CONTEST}?limit=2").json
+    assert [game["_id"] for game in answer["games"]] == ids[1:3]
+    rest = home.client.get(answer["next"]).json
+    assert ([game["_id"] for game in rest["games"]], "next" in rest) == (ids[3:], False)
 
 
 @pytest.mark.parametrize("query", ["limit=0", "limit=1001", "limit=x", "before=", "before=none"])

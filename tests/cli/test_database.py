@@ -113,6 +113,12 @@ def test_a_stopped_server_of_another_user_is_left_alone(
         start(Settings(data=tmp_path))
     assert [path.name for path in (tmp_path / "mongod").iterdir()] == ["WiredTiger"]
     assert not (tmp_path / "secret_key").exists()
+    # nor is anything made that is missing, as after a backup is restored
+    for path in (tmp_path / "lock", tmp_path / "logs"):
+        path.unlink() if path.is_file() else path.rmdir()
+    with pytest.raises(EmbeddedError, match="belong to another user"):
+        start(Settings(data=tmp_path))
+    assert {path.name for path in tmp_path.iterdir()} == {"mongod", "valkey"}
 
 
 def test_a_folder_that_cannot_be_written_is_told_not_taken_for_a_running_servers(tmp_path: Path) -> None:

@@ -9,16 +9,20 @@ from typing import Any
 
 import pytest
 from cup import cup
+from pymongo import MongoClient
+from pymongo.monitoring import CommandFailedEvent, CommandListener, CommandStartedEvent, CommandSucceededEvent
 
+from battlebot.config import Settings
 from battlebot.runtime import cooperative
 from battlebot.storage import Storage
 from battlebot.storage.audit import AT_ONCE as ENTRIES_AT_ONCE
+from battlebot.storage.batches import BATCH_BYTES, FEWEST, MOST
 from battlebot.storage.contests import AT_ONCE as CONTESTS_AT_ONCE
-from battlebot.storage.games import AT_ONCE
+from battlebot.storage.games import Games
 from battlebot.storage.meetings import AT_ONCE as MEETINGS_AT_ONCE
 from battlebot.storage.standings import AT_ONCE as ROWS_AT_ONCE
 
-MATCHES = 4 * AT_ONCE
+MATCHES = FEWEST + 3 * MOST
 
 
 @pytest.fixture
@@ -93,5 +97,39 @@ def test_meetings_and_standings_pause_after_each_batch_and_while_they_are_sorted
 
 def test_a_short_list_does_not_pause(played: Storage, pauses: list[float]) -> None:
     """Most lists are short."""
-    assert len(list(played.games.recent("g", AT_ONCE - 1))) == AT_ONCE - 1
+    assert len(list(played.games.recent("g", FEWEST - 1))) == FEWEST - 1
     assert not pauses
+
+
+class _Sizes(CommandListener):
+    """Notes how many documents each batch may have."""
+
+    def __init__(self) -> None:
+        self.seen: list[int] = []
+
+    def started(self, event: CommandStartedEvent) -> None:
+        """Notes one."""
+        if event.command_name == "getMore":
+            self.seen.append(event.command["batchSize"])
+
+    def succeeded(self, event: CommandSucceededEvent) -> None:
+        """Of no interest."""
+
+    def failed(self, event: CommandFailedEvent) -> None:
+        """Of no interest."""
+
+
+def test_small_matches_are_read_many_at_a_time_and_large_ones_a_few(storage: Storage, settings: Settings) -> None:
+    """A page of a thousand small ones in batches for large ones takes twice the time, and mongod's three times."""
+    about = {"void": False, "fault": "none", "endTime": datetime(2026, 11, 21, tzinfo=UTC)}
+    games = storage.database["games"]
+    games.insert_many({**_match(number, about), "board": "x" * (BATCH_BYTES // 4)} for number in range(20))
+    games.insert_many(_match(number, about) for number in range(20, 20 + 3 * MOST))
+    sizes = _Sizes()
+    with MongoClient[dict[str, Any]](settings.mongodb_uri, event_listeners=[sizes]) as client:
+        matches = Games(client[storage.database.name])
+        assert len(list(matches.recent("g", 1000))) == 20 + 3 * MOST
+        assert sizes.seen[:3] == [FEWEST, MOST, MOST]
+        sizes.seen.clear()
+        assert len(list(matches.each_of_contest("g", "c"))) == 20 + 3 * MOST
+        assert sizes.seen[:4] == [FEWEST, 3, 3, 3]

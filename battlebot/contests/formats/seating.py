@@ -29,7 +29,7 @@ def check_fields(given: Mapping[str, Any], known: Collection[str], entrants: Seq
     for name in given:
         if name not in known:
             has = f"; it has: {', '.join(known)}" if known else ", nor any other"
-            raise Refused(f"This format has no setting {name!r}{has}.", field=name)
+            raise Refused(f"This format has no setting {name[:64]!r}{has}.", field=name[:64])
     if len(set(entrants)) < len(entrants):
         seen = set[str]()
         twice = next(bot for bot in entrants if bot in seen or seen.add(bot))  # type: ignore[func-returns-value]
