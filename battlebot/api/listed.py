@@ -90,11 +90,13 @@ class Listed:
         return [entries[number] for number in numbers if number in entries]
 
     def _remember(self, key: tuple[str, str, int], entry: Entry) -> None:
-        before = self._known.pop(key, None)
+        before = self._known.get(key)
         self._known[key] = entry
-        self._size += len(entry.text) - (len(before.text) if before else 0)
-        while self._size > REMEMBERED_BYTES:
-            self._size -= len(self._known.popitem(last=False)[1].text)
+        self._known.move_to_end(key)
+        if before is not entry:
+            self._size += len(entry.text) - (len(before.text) if before else 0)
+            while self._size > REMEMBERED_BYTES:
+                self._size -= len(self._known.popitem(last=False)[1].text)
 
 
 def listed() -> Listed:

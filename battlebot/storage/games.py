@@ -13,11 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bson import decode_iter
+from bson import decode_all, decode_iter
 from pymongo.collection import Collection
 from pymongo.database import Database
 
-from battlebot.storage.batches import by_size, each, in_batches
+from battlebot.storage.batches import by_size, each
 from battlebot.storage.mongo import mongo_errors
 
 # fields under `match` with one value per turn: ms that its bot was charged, ms that the server took
@@ -31,7 +31,6 @@ SHORT_ONLY = {
     "turns": {"$cond": [IS_LONG, "$$REMOVE", "$turns"]},
     **{f"match.{name}": {"$cond": [IS_LONG, "$$REMOVE", f"$match.{name}"]} for name in PER_TURN},
 }
-NUMBERS_AT_ONCE = 1000
 # a turn of battlecube may take ten kilobytes of memory
 ENTRIES_AT_ONCE = {"turns": 1000, **dict.fromkeys(PER_TURN, 50_000)}
 
@@ -151,8 +150,10 @@ class Games:
         query = {"game": game, "contest": contest, "match.void": False}
         with mongo_errors():
             earlier = self._before(query, before)
-            found = self._games.find(earlier, {"_id": 0, "match.seq": 1}).sort("match.seq", -1).limit(limit)
-            return [row["match"]["seq"] for row in in_batches(found, NUMBERS_AT_ONCE)]
+            # in one batch: a thousand numbers are a few kilobytes
+            found = self._games.find_raw_batches(earlier, {"_id": 0, "match.seq": 1}, batch_size=limit + 1)
+            batches = each(found.sort("match.seq", -1).limit(limit))
+            return [row["match"]["seq"] for batch in batches for row in decode_all(batch, self._games.codec_options)]
 
     def numbered(self, game: str, contest: str, numbers: Sequence[int]) -> Iterator[dict[str, Any]]:
         """Yields the matches of a contest with these `match.seq` that are not void, without turns, in any order.
