@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +19,7 @@ from pymongo.monitoring import (
     register,
 )
 from records import won
+from standstill import stop
 
 from battlebot.config import Settings, load_settings
 from battlebot.embedded.folder import DataFolder
@@ -69,7 +68,7 @@ def test_a_query_that_waits_is_told_in_our_words_that_mongod_hangs(tmp_path: Pat
     storage = Storage(replace(load_settings({}, None), mongodb_uri=uri), 1.0)
     try:
         storage.ping()
-        os.kill(child.pid, signal.SIGSTOP)
+        stop(child.pid)
         with pytest.raises(Unavailable, match=r"^MongoDB does not answer now \(it hangs\)\.$"):
             storage.ping(LIMIT_S)
     finally:
