@@ -153,15 +153,19 @@ def limit_concurrency(app: Flask) -> None:
     def enter() -> None:
         # what belongs to no blueprint is not here, or waits for events: the viewers' polls
         if request.method in ("GET", "HEAD") and request.blueprint and request.path not in PROBES:
-            g.place = ExitStack()
-            g.place.enter_context(app.extensions[EXTENSION].place(sender()))
+            _take_place(app.extensions[EXTENSION], sender())
 
     app.before_request(enter)
     app.teardown_request(lambda _: give_up_place())
 
 
+def _take_place(limit: ConcurrencyLimit, key: str) -> None:
+    """Has the request hold a place until it is over, beside any that it has."""
+    g.setdefault("place", ExitStack()).enter_context(limit.place(key))
+
+
 def give_up_place() -> None:
-    """Gives up the request's place, if it has one."""
+    """Gives up what places the request has."""
     if "place" in g:
         g.pop("place").close()
 
@@ -180,8 +184,7 @@ def change_in_turn(contest: str) -> None:
 
     Raises Unavailable.
     """
-    g.place = ExitStack()
-    g.place.enter_context(current_app.extensions[CHANGES].place(contest))
+    _take_place(current_app.extensions[CHANGES], contest)
 
 
 def streamed(pieces: Iterator[bytes], mimetype: str) -> Response:
