@@ -85,7 +85,16 @@ def unavailable(error: Exception) -> Unavailable:
         return Unavailable("What answers at REDIS_URL is no Redis.")
     if isinstance(cause, ssl.SSLCertVerificationError):
         return Unavailable(f"The certificate of Redis cannot be verified: {cause.verify_message}.")
-    return Unavailable(f"Redis does not answer now ({type(error).__name__}).")
+    return Unavailable(f"Redis does not answer now ({_kind(error, cause)}).")
+
+
+def _kind(error: Exception, cause: BaseException | None) -> str:
+    """What the system or the TLS library says of the connection; without it, the client's name for the error."""
+    if isinstance(cause, ssl.SSLError) and cause.reason:
+        return f"TLS: {cause.reason.replace('_', ' ').lower()}"
+    if isinstance(cause, OSError) and cause.strerror:
+        return cause.strerror
+    return type(error).__name__
 
 
 def time_s(client: redis.Redis) -> float:

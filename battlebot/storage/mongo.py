@@ -54,6 +54,7 @@ UNFOUND = {
     "available for replica set name": "The replicaSet of MONGODB_URI is not the name of MongoDB's replica set.",
 }
 
+OF_THE_SYSTEM = re.compile(r"\[(?:Errno -?\d+|SSL: \w+)\] ([^(,\n]*[^(,\s])")
 WITHIN_S = 10.0  # long enough for conflicts with others' transactions on a busy machine
 
 Answer = TypeVar("Answer")
@@ -79,7 +80,12 @@ def mongo_errors() -> Iterator[None]:
 
 
 def _kind(error: PyMongoError) -> str:
-    """The driver's name for the error. That of a query which it cuts off, as its monitor finds a hang, is private."""
+    """What the system or the TLS library says of the connection, as the driver quotes it; else the name of the error.
+
+    That of a query which it cuts off, as its monitor finds a hang, is private.
+    """
+    if found := OF_THE_SYSTEM.search(str(error)):
+        return found[1]
     name = type(error).__name__
     return "it hangs" if name == "_OperationCancelled" else name
 

@@ -84,5 +84,21 @@ def test_what_is_no_redis_is_told() -> None:
 
 
 def test_one_that_is_away_is_told() -> None:
-    """As before."""
-    assert _complaint("redis://127.0.0.1:1") == "Redis does not answer now (ConnectionError)."
+    """With what the system says: another host or port to be named is not the same as a server to be started."""
+    assert _complaint("redis://127.0.0.1:1") == "Redis does not answer now (Connection refused)."
+
+
+def test_one_that_speaks_no_tls_is_told() -> None:
+    """What comes first is no answer to a TLS hello."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def answer() -> None:
+            with listener.accept()[0] as connection:
+                connection.sendall(b"-ERR Protocol error\r\n")
+                connection.recv(1)
+
+        server = Thread(target=answer)
+        server.start()
+        told = _complaint(f"rediss://127.0.0.1:{listener.getsockname()[1]}")
+        server.join()
+    assert told == "Redis does not answer now (TLS: wrong version number)."

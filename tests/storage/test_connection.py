@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pymongo
@@ -190,6 +193,31 @@ def test_a_replica_set_that_is_not_set_up_says_what_to_do(tmp_path: Path) -> Non
     finally:
         child.stop()
         folder.close()
+
+
+def test_why_nothing_answers_is_told() -> None:
+    """Another host or port to be named is not the same as a server to be started."""
+    told = _complaint("mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=500")
+    assert told == "MongoDB does not answer now (Connection refused)."
+
+
+def test_one_that_speaks_no_tls_is_told() -> None:
+    """What comes first is no answer to a TLS hello."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def answer() -> None:
+            with suppress(OSError):  # the listener has been shut down
+                while True:
+                    with listener.accept()[0] as connection:
+                        connection.sendall(bytes(16))
+                        connection.recv(1)
+
+        server = Thread(target=answer)
+        server.start()
+        told = _complaint(f"mongodb://127.0.0.1:{listener.getsockname()[1]}/?tls=true&serverSelectionTimeoutMS=500")
+        listener.shutdown(socket.SHUT_RDWR)
+        server.join()
+    assert told == "MongoDB does not answer now (wrong version number)."
 
 
 def _complaint(uri: str) -> str:
