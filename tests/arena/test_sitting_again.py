@@ -439,6 +439,43 @@ def test_who_sits_again_is_told_the_turn_that_it_missed_though_redis_is_silent_m
     assert node.bot.told[2]["state"]["complete"] is over
 
 
+@pytest.mark.parametrize("over", [False, True])
+def test_who_resumes_is_told_what_it_missed_though_redis_is_silent_meanwhile(
+    node: Node, match: Match, no_turns: Silence, over: bool
+) -> None:
+    """It has its seat at once, and the node looks again until it can tell it all that was played since."""
+    node.timers.start()
+    node.read_letter(match)
+    node.arena.turned(node.ada, {"n": 1}, time.monotonic())
+    node.arena.left(node.ada, False, "broken")
+    other_plays(node, match, -20 if over else 2)
+    bot = Bot()
+    back = player_of(login_of("ada", resume=match.id, version=0, protocol=2), bot, "2")
+    back.new_place("n1", time.time())
+    node.arena.expect(back)
+    with no_turns() as asked:
+        assert node.arena.join(back, match.id)
+        wait_for(lambda: len(asked) >= 2, "another look")
+        assert bot.told == []
+    wait_for(lambda: bot.told, "the state")
+    assert [turn["n"] for turn in bot.told[0]["missed"]] == [1, -20 if over else 2]
+    assert bot.told[0]["state"]["complete"] is over
+
+
+def test_who_resumes_a_match_that_another_connection_played_to_its_end_comes_again_if_redis_is_silent(
+    node: Node, match: Match, no_turns: Silence
+) -> None:
+    """The seat is not its own: no look would tell it."""
+    node.read_letter(match)
+    node.arena.turned(node.ada, {"n": 1}, time.monotonic())
+    other_plays(node, match, -20)
+    back = player_of(login_of("ada", resume=match.id, version=0, protocol=2), Bot(), "2")
+    back.new_place("n1", time.time())
+    node.arena.expect(back)
+    with no_turns(), pytest.raises(Unavailable):
+        node.arena.join(back, match.id)
+
+
 def test_who_is_told_the_beginning_late_is_told_the_turn_after_it_though_redis_is_silent_meanwhile(
     node: Node, begun: Callable[..., Match], no_turns: Silence
 ) -> None:

@@ -11,7 +11,7 @@ import structlog
 
 from battlebot.arena.live.conduct import Conductor, Draft
 from battlebot.arena.live.mail import abandoned
-from battlebot.arena.node.missed import with_missed, with_turn
+from battlebot.arena.node.missed import with_missed
 from battlebot.arena.node.opening import Opening
 from battlebot.arena.node.player import Player, Shown
 from battlebot.arena.node.tables import Table, Tables
@@ -87,10 +87,12 @@ class Host:
                 continue
             if isinstance(event, Joined) and event.bot == update.bot:
                 # even if the match is over, so that its seats have no place any more
-                update = with_missed(self.conductor, player, update, answer.match)
                 try:
-                    update = with_turn(self.conductor, player, update, answer.match)
+                    update = with_missed(self.conductor, player, update, answer.match)
                 except Unavailable:
+                    if update.place not in (None, player.place):
+                        # the match is over, and another connection had the seat: no look would tell this one
+                        raise
                     # the player is seated, and the next look tells it
                     self._look_later(table.match_id)
                 else:
