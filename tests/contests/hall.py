@@ -150,7 +150,7 @@ class Hall:
     def sweep(self) -> None:
         """Looks for nodes that have died, and takes their bots' tickets and seats away."""
         conductor = Conductor(REGISTRY, self.store, now_s=lambda: self.now_s)
-        Sweeper(self.client, conductor, self.queues, 5.0, 1.0).sweep()
+        Sweeper(conductor, self.queues, 5.0, 1.0).sweep()
 
     def look(self) -> int:
         """Looks for absent bots; returns how many meetings that closed."""
