@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import redis
 from cluster import wait_for
+from nodes import arena_of
 from players import login_of, player_of
 
 from battlebot.arena.live.calls import encode_match
@@ -23,7 +24,6 @@ from battlebot.arena.node.host import LOOK_LATE_S, SEATED_AFTER_S
 from battlebot.arena.node.opening import Opening
 from battlebot.arena.node.player import Player
 from battlebot.arena.node.running import Node as WebNode
-from battlebot.arena.node.service import Arena
 from battlebot.arena.node.tables import Table
 from battlebot.errors import Unavailable
 from battlebot.redisio import keys
@@ -71,7 +71,7 @@ class Node:
     def __init__(self, store: MatchStore, registry: Registry) -> None:
         self.store, self.registry = store, registry
         self.timers = Timers()
-        self.arena = Arena(Conductor(registry, store, "n1"), self.timers)
+        self.arena = arena_of(Conductor(registry, store, "n1"), self.timers)
         self.bot = Bot()
         self.ada = self.comes("ada", "1", self.bot)
 
@@ -280,7 +280,7 @@ def test_a_node_misses_who_is_absent_at_once_if_it_could_let_it_in(
     store = Answering(lambda: None)
     opening = Opening(store)
     conductor = Conductor(node.registry, node.store, "n1", open_ago_s=opening.ago_s)
-    node.arena = Arena(conductor, node.timers, opening=opening)
+    node.arena = arena_of(conductor, node.timers, opening=opening)
     ada = node.comes("ada", "1", Bot())
     store.require(1.0)
     WebNode(client, node.arena, Timers()).beat()

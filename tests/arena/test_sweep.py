@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 import redis
 from cluster import wait_for
+from nodes import arena_of
 
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.heartbeats import SHUT_S, Heartbeats
@@ -17,13 +18,11 @@ from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.steadiness import Steadiness
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.live.sweep import Sweeper
-from battlebot.arena.node.service import Arena
 from battlebot.config import Settings
 from battlebot.redisio import keys
 from battlebot.referee.events import Joined, Left, Orphaned, Overdue
 from battlebot.referee.match import Match
 from battlebot.rules.registry import Registry
-from battlebot.runtime.timers import Timers
 
 
 @pytest.fixture
@@ -390,7 +389,7 @@ def test_a_node_that_is_found_dead_may_only_hang(
     if how == "ended":
         heartbeats.end([silent])
     if how == "stopped":
-        Arena(Conductor(registry, store, silent), Timers()).drain()
+        arena_of(Conductor(registry, store, silent)).drain()
         wait_for(lambda: heartbeats.is_shut(silent), "the word that it stops")
     for seconds in range(10 if outage else 20, -1, -1):
         for node in ("n1", "n4.tcp"):
