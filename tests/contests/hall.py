@@ -85,7 +85,7 @@ class Hall:
         """Registers the bots and starts a contest with them: a round-robin of one meeting unless said otherwise."""
         for bot in bots:
             url = "http://127.0.0.1:9/" if bot in stateless else None
-            self.storage.bots.register(GAME, bot, "owner", b"sealed", url=url)
+            self.storage.bots.register(GAME, bot, "owner", b"sealed", bot, url=url)
         given = {"name": "cup", "format": "round-robin", "meetings": 1, "entrants": list(bots), **fields}
         self.organiser.create(GAME, given, "ann")
         self.do("start")

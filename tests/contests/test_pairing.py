@@ -328,7 +328,7 @@ def test_a_round_robin_reads_only_what_is_not_over_and_pairs_the_same(pairer: Pa
 def test_who_waits_but_is_not_on_the_list_is_not_paired(form: str, hall: Hall) -> None:
     """It came while anybody might, before the organiser named the entrants; it stands in no ranking, either."""
     for bot in "abc":
-        hall.storage.bots.register(GAME, bot, "owner", b"sealed")
+        hall.storage.bots.register(GAME, bot, "owner", b"sealed", bot)
     hall.organiser.create(GAME, {"name": "cup", "meetings": 1}, "ann")
     hall.storage.standings.enter([(GAME, "cup", bot) for bot in "abc"])
     hall.wait("cab")
