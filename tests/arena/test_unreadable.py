@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -151,6 +152,16 @@ def test_a_node_that_can_read_it_empties_the_seats_of_those_who_are_sent_away(
     seats = others.load(match.id).seats
     assert [(seat.emptied_by, seat.how, seat.stopped) for seat in seats] == [(Fault.SERVER, "unavailable", True)] * 2
     assert client.smembers(keys.empty_seats(night.second.bot)) == {match.id.encode()}
+
+
+def test_a_node_without_its_game_leaves_the_seats_of_those_who_are_sent_away_to_others(
+    store: MatchStore, registry: Registry, begun: Callable[..., Match]
+) -> None:
+    """It is told as all are, and could not go on with the match."""
+    match = begun("numberwang", now_s=time.time())
+    without = Registry({name: game for name, game in registry.items() if name != match.game})
+    arena_of(Conductor(without, store, "n2"))._host.empty(match.id, "ada", "n1/1.1")
+    assert store.load(match.id) == match
 
 
 def test_one_that_is_set_aside_is_over_for_those_who_could_have_gone_on_with_it(
