@@ -123,7 +123,7 @@ class House:
             self.registry, self.store, node, ask_archive, ask_bots=self.requests.bots, open_ago_s=opening.ago_s
         )
         turns = partial(Turns, new_connection=lambda: TransactionConnection(self.client))
-        return Arena(conductor, self.timers, greenlet_lock, turns, opening)
+        return Arena(conductor, self.timers, opening, turns, greenlet_lock)
 
     def _make_lobby(self) -> Lobby:
         settings, requests = self.settings, self.requests

@@ -122,7 +122,7 @@ def _match_bench(_pid: int) -> MatchBench:
         finished=Finished(client),
         queues=queues,
         conductor=conductor,
-        sweeper=Sweeper(client, conductor, queues, settings.node_timeout_s, settings.sweep_interval_s),
+        sweeper=Sweeper(conductor, queues, settings.node_timeout_s, settings.sweep_interval_s),
         registry=registry,
         requests=requests,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from marshmallow import Schema, fields
 
 from battlebot.api.contestfields import BotNames, Entrants, JsonObject, Moment, Points, Text, Whole
-from battlebot.api.schemas import Choice, Count, Name, OfFault
+from battlebot.api.schemas import Choice, Count, Name
 from battlebot.contests.contest import STATES
 from battlebot.contests.formats import format_names
 from battlebot.wire.names import MAX_NAME_LENGTH
@@ -99,12 +99,6 @@ class AboutBot(Schema):
         error_messages={"required": {"rule": "required", "sentence": "bot is missing."}},
         metadata={"description": "the bot's name"},
     )
-
-
-class WithVoid(OfFault):
-    """Which matches, and whether to include void ones."""
-
-    void = Choice("true", "false", load_default="false", metadata={"description": "true: void matches as well"})
 
 
 class Best(Schema):

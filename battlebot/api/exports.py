@@ -14,13 +14,12 @@ from flask import Response, current_app
 
 from battlebot.api.concurrency import streamed
 from battlebot.api.contests import CONTEST, stored_contest
-from battlebot.api.contestschemas import WithVoid
 from battlebot.api.context import check_game, current_context
 from battlebot.api.jsonprovider import iso
 from battlebot.api.longmatches import json_line
 from battlebot.api.parsing import Described
 from battlebot.api.reading import stored_match
-from battlebot.api.schemas import ErrorBody
+from battlebot.api.schemas import ErrorBody, WithVoid
 from battlebot.api.verdicts import explained
 from battlebot.wire.matchfiles import format_of
 

@@ -162,11 +162,16 @@ class RecentPage(OfFault):
     )
 
 
-class Page(RecentPage):
+class WithVoid(OfFault):
+    """Which matches, and whether to include void ones."""
+
+    void = Choice("true", "false", load_default="false", metadata={"description": "true: void matches as well"})
+
+
+class Page(WithVoid, RecentPage):
     """The part of a contest's matches to return."""
 
     limit = Count(1, MOST_GAMES, "At most so many matches.", load_default=MOST_GAMES)
-    void = Choice("true", "false", load_default="false", metadata={"description": "true: void matches as well"})
 
 
 class StoredMatch(AsItIs):

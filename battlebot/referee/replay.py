@@ -20,6 +20,7 @@ Record = Mapping[str, Any]
 # what the archive adds to a final state, or leaves out of it
 NOT_OF_THE_STATE = RESERVED_OF_A_STATE | {"complete", "nextPlayer"}
 END = frozenset(("victor", "reason"))
+UNREADABLE = (KeyError, IndexError, TypeError, ValueError, AttributeError)  # raised by records of another form
 ROUNDING_MS = 1.0
 CLOCKS_APART_MS = 2000  # successive turns may have been stamped by two machines
 KINDS: Mapping[str, type] = {"players": list, "turns": list, "match": dict}
@@ -33,7 +34,7 @@ def check_match(game: Game, record: Record) -> list[Finding]:
     """
     try:
         return [*_kinds(record), *_counts(record), *_replayed(game, record)]
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+    except UNREADABLE as error:
         return [finding("incomplete", f"The record cannot be read ({type(error).__name__}: {error}).")]
 
 
@@ -96,7 +97,13 @@ def _replayed(game: Game, record: Record) -> Iterator[Finding]:
     if record["match"]["evidence"].get("event") == BEGINNING:
         # the game failed to make a state that could be compared
         return
-    state, marks = _begun(game, record)
+    try:
+        state, marks = _begun(game, record)
+    except UNREADABLE:
+        raise
+    except RAISED_OUTSIDE as error:
+        yield finding("game-error", f"The game's code makes no first state ({type(error).__name__}: {error}).")
+        return
     for number, turn in enumerate(record["turns"], start=1):
         mark = marks.get(number)
         if state["complete"]:

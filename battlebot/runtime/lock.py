@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -56,8 +55,3 @@ class Lock:
         """Makes the caller the holder of a lent lock. Use in a `with` statement, whose end releases it."""
         self._holder, self._depth = self._who(), 0
         return self
-
-
-def thread_lock() -> Lock:
-    """Returns a lock for threads."""
-    return Lock(threading.Semaphore(1), threading.get_ident)

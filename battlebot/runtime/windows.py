@@ -28,7 +28,3 @@ class Windows:
         until_s, count = self._counted.get(key, (now_s + self._window_s, 0))
         self._counted[key] = (until_s, count + 1)
         return 0.0 if count < self._most else until_s - now_s
-
-    def __len__(self) -> int:
-        """How many keys are remembered."""
-        return len(self._counted)

@@ -30,12 +30,9 @@ class Bots:
         self._room = room
         self._bots = database["bots"]
 
-    def register(
-        self, game: str, bot_id: str, owner: str, sealed_pass_hash: bytes, likeness: str = "", **more: Any
-    ) -> None:
-        """Stores a bot, with `more` fields.
+    def register(self, game: str, bot_id: str, owner: str, sealed_pass_hash: bytes, likeness: str, **more: Any) -> None:
+        """Stores a bot, with `more` fields. `likeness` is the same for names that look alike.
 
-        `likeness` is the same for names that look alike (empty: the name itself).
         Raises NameTaken, DiskFull, Unavailable.
         """
         self._room.check()
@@ -45,7 +42,7 @@ class Bots:
             "owner": owner,
             "sealed_pass_hash": sealed_pass_hash,
             "date_registered": sharedtime.now(),
-            "likeness": likeness or bot_id,
+            "likeness": likeness,
             **more,
         }
         with mongo_errors():

@@ -77,7 +77,7 @@ class Storage:
         self.audit = Audit(self.database)
         self.voids = Voids(self.database)
         self.contests = Contests(self.client, self.database, self.room, self.audit, self.voids)
-        self.meetings = Meetings(self.database, self.voids)
+        self.meetings = Meetings(self.client, self.database, self.voids)
         self.standings = Standings(self.database)
         self.tokens = Tokens(self.database)
         self.players = Players(self.database)

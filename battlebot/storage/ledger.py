@@ -85,14 +85,13 @@ class Ledger:
         contest: str,
         match_id: str,
         why: VoidCause,
-        decide: Callable[[Contest], Change],
-        check: Callable[[Contest, Row, Sequence[Row]], None] = lambda contest, meeting, among: None,
+        decide: Callable[[Contest, Row | None, Sequence[Row]], Change],
     ) -> Voided | None:
         """Takes back a match of the contest, stored or not: frees its meeting and moves the standings.
 
-        `check` raises if its meeting must not be taken back; it is also given all meetings of its bots, as `Meetings`
-        has them. `decide` returns the change of the contest that goes with it, or raises. Returns None if there is no
-        such match or it is already void. Raises Unavailable.
+        `decide` is given the contest, the meeting (None if it is not there) and all meetings of its bots, as `Meetings`
+        has them; it returns the change of the contest that goes with it, or raises if it must not be taken back.
+        Returns None if there is no such match or it is already void. Raises Unavailable.
         """
 
         def in_transaction(session: ClientSession) -> Voided | None:
@@ -102,10 +101,7 @@ class Ledger:
             meeting = {**query, "state": "open" if stored is None else "played"}
             if found is None or (stored is None and self._meetings.find_one(meeting, session=session) is None):
                 return None
-            row, among = self._beside(session, game, contest, match_id)
-            if row is not None:
-                check(found, row, among)
-            change = decide(found)
+            change = decide(found, *self._beside(session, game, contest, match_id))
             # whoever read the contest before this must look again before noting that rounds, or the contest, are over
             change = replace(change, contest=replace(change.contest, settled=0))
             changed = self._contests.change_in(session, found, change)

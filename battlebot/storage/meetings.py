@@ -5,24 +5,26 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from heapq import merge
 from itertools import combinations
 from typing import Any
 
+from pymongo import MongoClient
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from battlebot.runtime import sharedtime
 from battlebot.runtime.cooperative import cooperatively
 from battlebot.storage.batches import in_batches
-from battlebot.storage.mongo import mongo_errors
+from battlebot.storage.mongo import mongo_errors, transaction
 from battlebot.storage.voids import SERVER, VoidCause, Voids
 
 EVERYBODY = "*"  # instead of a pair if all meet together: there is one n-th battle, whoever takes part
 FEW = 32  # up to this many bots, meetings are looked up bot by bot, or pair by pair
 OF_A_BOT = [("game", 1), ("contest", 1), ("bots", 1), ("at", 1), ("_id", 1)]  # the index for that
 OF_A_PAIR = [("game", 1), ("contest", 1), ("pair", 1), ("n", 1)]
-AT_ONCE = 1000  # documents per batch
+AT_ONCE = 1000  # documents per batch, and meetings given up per transaction
 TOLD = ("n", "round", "bots", "state", "victor", "counts")
 LATELY = dict.fromkeys((*TOLD, "at"), 1)
 
@@ -74,7 +76,8 @@ class Meetings:
     time, and a battle of all from being fought twice, whatever runs twice or races.
     """
 
-    def __init__(self, database: Database[dict[str, Any]], voids: Voids) -> None:
+    def __init__(self, client: MongoClient[dict[str, Any]], database: Database[dict[str, Any]], voids: Voids) -> None:
+        self._client = client
         self._meetings = database["meetings"]
         self._voids = voids
 
@@ -83,11 +86,12 @@ class Meetings:
         with mongo_errors():
             self._meetings.delete_many({"_id": {"$in": list(match_ids)}, "state": "open"})
 
-    def lost(self, match_ids: Iterable[str], reason: str = "the match was lost") -> None:
+    def lost(self, match_ids: Sequence[str], reason: str = "the match was lost") -> None:
         """Gives up reservations whose match the server has lost: it is played again. Raises Unavailable."""
-        with mongo_errors():
-            query = {"_id": {"$in": list(match_ids)}, "state": "open"}
-            self._voids.take_back(query, VoidCause(SERVER, reason))
+        for at in range(0, len(match_ids), AT_ONCE):
+            query = {"_id": {"$in": match_ids[at : at + AT_ONCE]}, "state": "open"}
+            # the archive may be about to store one that Redis has lost since
+            transaction(self._client, partial(self._voids.take_back, query, VoidCause(SERVER, reason)))
 
     def beside(
         self, session: ClientSession, game: str, contest: str, match_id: str

@@ -38,21 +38,17 @@ class Voids:
         self._meetings = database["meetings"]
 
     def take_back(
-        self,
-        query: Mapping[str, Any],
-        why: VoidCause,
-        session: ClientSession | None = None,
-        playing: bool = False,
+        self, query: Mapping[str, Any], why: VoidCause, session: ClientSession, playing: bool = False
     ) -> list[str]:
-        """Takes back the meetings of `query`, so that their numbers are free; returns their ids. Idempotent.
+        """Takes back the meetings of `query`, so that their numbers are free; returns their ids.
 
-        The caller handles the driver's errors.
+        As part of a transaction, whose caller handles the driver's errors.
         """
         rows = list(self._meetings.find(dict(query), session=session))
         ids = [row["_id"] for row in rows]
         if rows:
             self._voids.bulk_write([_kept(row, why, playing) for row in rows], session=session)
-            self._meetings.delete_many({**query, "_id": {"$in": ids}}, session=session)
+            self._meetings.delete_many({"_id": {"$in": ids}}, session=session)
         return ids
 
     def of_contest(self, game: str, contest: str, bots: Collection[str] | None = None) -> list[dict[str, Any]]:

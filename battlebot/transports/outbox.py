@@ -67,11 +67,6 @@ class Outbox:
             self._writer.join(max(0.0, timeout_s))
 
     @property
-    def waiting(self) -> int:
-        """How many messages wait, without the one that is being written."""
-        return len(self._queue)
-
-    @property
     def held_up(self) -> bool:
         """Whether messages wait because the peer does not read, or were dropped because it did not."""
         return self._unread or self._writer is not None

@@ -52,7 +52,7 @@ def test_the_table_of_results(home: House) -> None:
     played(home, ("c", "b", "c"), reason="invalid", **strikes)
     online(home, "b", 90.0)
     online(home, "watcher")
-    home.storage.bots.register(GAME, "a", "owner", b"sealed")
+    home.storage.bots.register(GAME, "a", "owner", b"sealed", "a")
     answer = home.client.get(PATH).json
     rows = {row["player"]: row for row in answer["players"]}
     assert [row["player"] for row in answer["players"]] == ["a", "c", "b"]
@@ -144,7 +144,7 @@ def test_any_name_of_the_tcp_door_has_a_profile(home: House) -> None:
     online(home, "newcomer", 5.0)
     row = home.client.get(PROFILE, query_string={"name": "newcomer"}).json["player"]
     assert (row["rating"], row["games"], row["online"]) == (1200.0, 0, True)
-    home.storage.bots.register(GAME, "registered", "owner", b"sealed")
+    home.storage.bots.register(GAME, "registered", "owner", b"sealed", "registered")
     assert home.client.get(PROFILE, query_string={"name": "registered"}).json["player"]["onlineS"] is None
 
 

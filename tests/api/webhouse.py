@@ -80,7 +80,7 @@ class House:
     def register(self, *bots: str) -> None:
         """Registers bots for noughts and crosses."""
         for bot in bots:
-            self.storage.bots.register("noughtsandcrosses", bot, "owner", b"sealed")
+            self.storage.bots.register("noughtsandcrosses", bot, "owner", b"sealed", bot)
 
     def play(self, a: str, b: str, victor: str | None, contest: str | None = None, **more: Any) -> str:
         """Stores a finished match of noughts and crosses; reserves its meeting if it belongs to a contest."""

@@ -21,6 +21,7 @@ from battlebot.arena.live.finished import Finished
 from battlebot.arena.live.making import begin, new_match
 from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
 from battlebot.arena.live.store import COMMIT, MatchStore
+from battlebot.arena.node.opening import Opening
 from battlebot.arena.node.player import Player
 from battlebot.arena.node.service import Arena
 from battlebot.arena.node.turns import CONNECTIONS, Turns, is_usual
@@ -94,7 +95,7 @@ class House:
         self.failures: list[Unavailable] = []
         conductor = Conductor(registry, store, "n1", now_s=lambda: 1001.0)
         turns = partial(Turns, new_connection=self._connection)
-        self.arena = Arena(conductor, Timers(), greenlet_lock, turns)
+        self.arena = Arena(conductor, Timers(), Opening(), turns, greenlet_lock)
 
     def _connection(self) -> TransactionConnection:
         connection = Noting(self.store.client)

@@ -12,6 +12,7 @@ import orjson
 import pytest
 import redis
 from cluster import wait_for
+from nodes import arena_of
 
 from battlebot.arena.live.boards import next_board
 from battlebot.arena.live.calls import Beginning
@@ -21,7 +22,6 @@ from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.mail import Mail, onward
 from battlebot.arena.live.making import new_match
 from battlebot.arena.live.store import MatchStore
-from battlebot.arena.node.service import Arena
 from battlebot.arena.places import node_of
 from battlebot.config import load_settings
 from battlebot.redisio import keys
@@ -29,7 +29,6 @@ from battlebot.referee.events import Left, Overdue, TimedOut
 from battlebot.referee.match import Match, Series
 from battlebot.referee.step import step
 from battlebot.rules.registry import Registry
-from battlebot.runtime.timers import Timers
 
 START_S = 1000.0
 LIMIT_S = 5.5
@@ -137,7 +136,7 @@ def test_a_question_is_passed_on_when_the_end_has_been_told(
     store: MatchStore, registry: Registry, client: redis.Redis
 ) -> None:
     """A node holds the table of a match until all its players have been told."""
-    arena = Arena(Conductor(registry, store, "n1"), Timers())
+    arena = arena_of(Conductor(registry, store, "n1"))
     letters = client.pubsub(ignore_subscribe_messages=True)
     letters.subscribe(keys.mailbox("n2"))
     wait_for(lambda: client.pubsub_numsub(keys.mailbox("n2"))[0][1] == 1, "the subscription")

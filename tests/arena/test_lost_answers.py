@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 import redis
 from cluster import wait_for
+from nodes import arena_of
 from players import login_of, player_of
 
 from battlebot.arena.live.calls import encode_match
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.mail import Mail
 from battlebot.arena.live.store import MatchStore
-from battlebot.arena.node.service import Arena
 from battlebot.errors import Unavailable
 from battlebot.redisio import keys
 from battlebot.referee.events import Event, Joined, Left, Turned
@@ -150,7 +150,7 @@ def test_an_end_that_nobody_heard_is_told_when_redis_answers_again(
     timers.start()
     lag.start()
     store = MatchStore(client, hold_s=0.0)
-    arena = Arena(Conductor(registry, store, "n1"), timers)
+    arena = arena_of(Conductor(registry, store, "n1"), timers)
     players = [player_of(login_of(bot), Bot(), bot, lag=lag) for bot in ("ada", "bob")]
     for player in players:
         player.new_place("n1", time.time())
@@ -174,7 +174,7 @@ def test_a_match_that_cannot_be_written_is_looked_after_by_one_at_a_time(
 ) -> None:
     """A Redis that takes no writes for long: each look that fails, at whatever step, is followed by one more."""
     timers, store = Timers(), MatchStore(client, hold_s=0.0)
-    arena = Arena(Conductor(registry, store, "n1"), timers)
+    arena = arena_of(Conductor(registry, store, "n1"), timers)
     ada = player_of(login_of("ada"), Bot())
     ada.new_place("n1", time.time())
     arena.expect(ada)

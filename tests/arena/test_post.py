@@ -5,17 +5,16 @@ from __future__ import annotations
 import pytest
 import redis
 from cluster import wait_for
+from nodes import arena_of
 from peer import new_name
 from structlog.testing import capture_logs
 
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.mail import freed
 from battlebot.arena.live.store import MatchStore
-from battlebot.arena.node.service import Arena
 from battlebot.redisio import keys
 from battlebot.redisio.bus import Mailbox
 from battlebot.rules.registry import Registry
-from battlebot.runtime.timers import Timers
 
 
 class Reader:
@@ -24,7 +23,7 @@ class Reader:
     def __init__(self, client: redis.Redis, store: MatchStore, registry: Registry) -> None:
         self.places: list[str] = []
         self._client, self._store = client, store
-        self.arena = Arena(Conductor(registry, store, new_name("node")), Timers())
+        self.arena = arena_of(Conductor(registry, store, new_name("node")))
         post = self.arena.post(freed=self._freed)
         Mailbox(client, keys.mailbox(self.arena.node), post.take, lambda: None).start()
 

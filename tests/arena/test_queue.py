@@ -238,5 +238,5 @@ def test_a_dead_nodes_tickets_are_dropped_from_every_queue(queues: Queues) -> No
     queues.wait(GAME, ticket("a", node="dead"), 1)
     queues.wait("numberwang", ticket("b", node="dead"), 1)
     queues.wait("connectfour", ticket("c", node="alive"), 1)
-    assert queues.drop_node("dead") == 2
+    queues.drop_node("dead")
     assert [waiting.bot for name in queues.names() for waiting in queues.tickets(name)] == ["c"]

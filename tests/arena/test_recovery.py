@@ -8,13 +8,13 @@ from collections.abc import Callable
 
 import pytest
 from cluster import wait_for
+from nodes import arena_of
 from players import login_of, player_of
 
 from battlebot.arena.live.calls import encode_match
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.mail import Mail
 from battlebot.arena.live.store import MatchStore
-from battlebot.arena.node.service import Arena
 from battlebot.errors import Unavailable
 from battlebot.referee.events import Turned
 from battlebot.referee.match import Match
@@ -47,7 +47,7 @@ class Nodes:
     def __init__(self, store: MatchStore, registry: Registry, begun: Begun) -> None:
         timers = Timers()
         timers.start()
-        self.arena = Arena(Conductor(registry, store, "n1", now_s=lambda: 1001.0), timers)
+        self.arena = arena_of(Conductor(registry, store, "n1", now_s=lambda: 1001.0), timers)
         self._registry, self._begun = registry, begun
         self._other = Conductor(registry, store, "n2", now_s=lambda: 1001.0)
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import redis
 from cluster import wait_for
+from nodes import arena_of
 from peer import new_name
 from structlog.testing import capture_logs
 
@@ -16,7 +17,6 @@ from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.node.running import Node
-from battlebot.arena.node.service import Arena
 from battlebot.errors import Unavailable
 from battlebot.rules.registry import Registry
 from battlebot.runtime.timers import Timers
@@ -37,7 +37,7 @@ class Lives:
 
     def begin(self, *ticks: Tick) -> str:
         """Starts a node with these ticks; its name."""
-        arena = Arena(Conductor(self._registry, self._store, new_name("node")), Timers())
+        arena = arena_of(Conductor(self._registry, self._store, new_name("node")))
         Node(self._client, arena, Timers(), [mortal(tick, self.over) for tick in ticks]).start()
         return arena.node
 

@@ -12,6 +12,7 @@ import pytest
 import redis
 from cluster import wait_for
 from msgspec.structs import replace
+from nodes import arena_of
 from players import login_of, player_of
 
 from battlebot.arena.live.calls import encode_match
@@ -29,7 +30,6 @@ from battlebot.referee.match import Fault, Match, Series
 from battlebot.referee.telling import update_for
 from battlebot.rules.registry import Registry
 from battlebot.runtime.lag import BEAT_S, Lag
-from battlebot.runtime.timers import Timers
 from battlebot.wire.closing import Closing
 from battlebot.wire.updates import Update
 
@@ -57,7 +57,7 @@ class Bot:
 @pytest.fixture
 def arena(store: MatchStore, registry: Registry) -> Arena:
     """Of the node n1. Its timers stand."""
-    return Arena(Conductor(registry, store, "n1", now_s=lambda: 1001.0), Timers())
+    return arena_of(Conductor(registry, store, "n1", now_s=lambda: 1001.0))
 
 
 def waiting(arena: Arena, bot: str = "ada", connection: str = "1", **more: Any) -> Player:
@@ -377,7 +377,7 @@ def test_who_sits_down_in_a_seat_it_has_left_is_charged_for_its_absence(
     """Until its login arrived; a connection that was there all the time is charged until it could sit down."""
     came_s, sits_s, left_s = RETURNS[how]
     clock = [1001.0]
-    arena = Arena(Conductor(registry, store, "n1", now_s=lambda: clock[0]), Timers())
+    arena = arena_of(Conductor(registry, store, "n1", now_s=lambda: clock[0]))
     first = waiting(arena)
     match = begun("numberwang")
     arena.post().take(letter(match, registry))
@@ -396,7 +396,7 @@ def test_who_comes_back_is_not_charged_for_the_time_in_which_the_node_stood_stil
 ) -> None:
     """It could not be given the salt that its login needs, nor be heard: 1.5 of the 2 s in which it was away."""
     clock, began_s = [1001.0], [time.monotonic() - 1.5 - BEAT_S]
-    arena = Arena(Conductor(registry, store, "n1", now_s=lambda: clock[0]), Timers())
+    arena = arena_of(Conductor(registry, store, "n1", now_s=lambda: clock[0]))
     first = waiting(arena)
     match = begun("numberwang")
     arena.post().take(letter(match, registry))
@@ -415,7 +415,7 @@ def test_who_left_and_came_back_while_nothing_could_be_noted_came_back_when_it_d
 ) -> None:
     """Redis was away, so that its leaving is committed long after its login arrived: neither is charged."""
     clock = [1001.0]
-    arena = Arena(Conductor(registry, store, "n1", now_s=lambda: clock[0]), Timers())
+    arena = arena_of(Conductor(registry, store, "n1", now_s=lambda: clock[0]))
     first = waiting(arena)
     match = begun("numberwang")
     arena.post().take(letter(match, registry))

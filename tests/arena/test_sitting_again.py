@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import redis
 from cluster import wait_for
+from nodes import arena_of
 from players import login_of, player_of
 
 from battlebot.arena.live.calls import encode_match
@@ -23,7 +24,6 @@ from battlebot.arena.node.host import LOOK_LATE_S, SEATED_AFTER_S
 from battlebot.arena.node.opening import Opening
 from battlebot.arena.node.player import Player
 from battlebot.arena.node.running import Node as WebNode
-from battlebot.arena.node.service import Arena
 from battlebot.arena.node.tables import Table
 from battlebot.errors import Unavailable
 from battlebot.redisio import keys
@@ -71,7 +71,7 @@ class Node:
     def __init__(self, store: MatchStore, registry: Registry) -> None:
         self.store, self.registry = store, registry
         self.timers = Timers()
-        self.arena = Arena(Conductor(registry, store, "n1"), self.timers)
+        self.arena = arena_of(Conductor(registry, store, "n1"), self.timers)
         self.bot = Bot()
         self.ada = self.comes("ada", "1", self.bot)
 
@@ -280,7 +280,7 @@ def test_a_node_misses_who_is_absent_at_once_if_it_could_let_it_in(
     store = Answering(lambda: None)
     opening = Opening(store)
     conductor = Conductor(node.registry, node.store, "n1", open_ago_s=opening.ago_s)
-    node.arena = Arena(conductor, node.timers, opening=opening)
+    node.arena = arena_of(conductor, node.timers, opening=opening)
     ada = node.comes("ada", "1", Bot())
     store.require(1.0)
     WebNode(client, node.arena, Timers()).beat()
@@ -437,6 +437,43 @@ def test_who_sits_again_is_told_the_turn_that_it_missed_though_redis_is_silent_m
     wait_for(lambda: len(node.bot.told) == 3, "the turn")
     assert node.bot.told[2]["turn"]["n"] == (-20 if over else 2)
     assert node.bot.told[2]["state"]["complete"] is over
+
+
+@pytest.mark.parametrize("over", [False, True])
+def test_who_resumes_is_told_what_it_missed_though_redis_is_silent_meanwhile(
+    node: Node, match: Match, no_turns: Silence, over: bool
+) -> None:
+    """It has its seat at once, and the node looks again until it can tell it all that was played since."""
+    node.timers.start()
+    node.read_letter(match)
+    node.arena.turned(node.ada, {"n": 1}, time.monotonic())
+    node.arena.left(node.ada, False, "broken")
+    other_plays(node, match, -20 if over else 2)
+    bot = Bot()
+    back = player_of(login_of("ada", resume=match.id, version=0, protocol=2), bot, "2")
+    back.new_place("n1", time.time())
+    node.arena.expect(back)
+    with no_turns() as asked:
+        assert node.arena.join(back, match.id)
+        wait_for(lambda: len(asked) >= 2, "another look")
+        assert bot.told == []
+    wait_for(lambda: bot.told, "the state")
+    assert [turn["n"] for turn in bot.told[0]["missed"]] == [1, -20 if over else 2]
+    assert bot.told[0]["state"]["complete"] is over
+
+
+def test_who_resumes_a_match_that_another_connection_played_to_its_end_comes_again_if_redis_is_silent(
+    node: Node, match: Match, no_turns: Silence
+) -> None:
+    """The seat is not its own: no look would tell it."""
+    node.read_letter(match)
+    node.arena.turned(node.ada, {"n": 1}, time.monotonic())
+    other_plays(node, match, -20)
+    back = player_of(login_of("ada", resume=match.id, version=0, protocol=2), Bot(), "2")
+    back.new_place("n1", time.time())
+    node.arena.expect(back)
+    with no_turns(), pytest.raises(Unavailable):
+        node.arena.join(back, match.id)
 
 
 def test_who_is_told_the_beginning_late_is_told_the_turn_after_it_though_redis_is_silent_meanwhile(

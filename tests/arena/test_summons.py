@@ -35,7 +35,7 @@ class Waiting:
         self.id, self.asked = match.id, list[str]()
         self._store, self._now_s = store, 1000.0
         conductor = Conductor(registry, store, now_s=lambda: self._now_s, ask_bots=self.asked.append)
-        self._sweeper = Sweeper(client, conductor, Queues(client), 5.0, 1.0)
+        self._sweeper = Sweeper(conductor, Queues(client), 5.0, 1.0)
 
     def look(self, later_s: float) -> Match:
         """The match after a sweep that is so much later than the last."""
@@ -107,7 +107,7 @@ def test_a_match_that_waits_for_a_connected_bot_is_nudged(
     """Its node may have lost a letter, whatever workers do."""
     match, now = begun("numberwang", now_s=1000.0), [1000.0]
     client.set(keys.sent_for(match.id), 1000.0)
-    sweeper = Sweeper(client, Conductor(registry, store, now_s=lambda: now[0]), Queues(client), 5.0, 1.0)
+    sweeper = Sweeper(Conductor(registry, store, now_s=lambda: now[0]), Queues(client), 5.0, 1.0)
     for looks in (1, 2, 3):
         now[0] += 60.0
         client.zadd(keys.NODES, {"n1": now[0] * 1000, "n2": now[0] * 1000})
@@ -120,7 +120,7 @@ def test_a_worker_that_died_while_it_asked_is_followed_by_another(
 ) -> None:
     """As soon as its lease has run out; where no worker takes it up, now and then."""
     asked: list[str] = []
-    sweeper = Sweeper(client, Conductor(registry, store, ask_bots=asked.append), Queues(client), 5.0, 1.0)
+    sweeper = Sweeper(Conductor(registry, store, ask_bots=asked.append), Queues(client), 5.0, 1.0)
     assert Leases(Scripts(client)).take("m") is not None
     sweeper.sweep()
     assert asked == []

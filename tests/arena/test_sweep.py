@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 import redis
 from cluster import wait_for
+from nodes import arena_of
 
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.heartbeats import SHUT_S, Heartbeats
@@ -17,19 +18,17 @@ from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.steadiness import Steadiness
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.live.sweep import Sweeper
-from battlebot.arena.node.service import Arena
 from battlebot.config import Settings
 from battlebot.redisio import keys
 from battlebot.referee.events import Joined, Left, Orphaned, Overdue
 from battlebot.referee.match import Match
 from battlebot.rules.registry import Registry
-from battlebot.runtime.timers import Timers
 
 
 @pytest.fixture
 def sweeper(client: redis.Redis, store: MatchStore, registry: Registry) -> Sweeper:
     """It takes a node for dead after five seconds of silence."""
-    return Sweeper(client, Conductor(registry, store), Queues(client), 5.0, 1.0)
+    return Sweeper(Conductor(registry, store), Queues(client), 5.0, 1.0)
 
 
 def test_after_a_gap_nobody_is_taken_for_dead(
@@ -94,7 +93,7 @@ def swept(
     """A sweep at `now_s`; those before it were so many seconds ago."""
     for seconds in before:
         Steadiness(client, 1.0).note(now_s - seconds)
-    Sweeper(client, Conductor(registry, store, now_s=lambda: now_s), Queues(client), 5.0, 1.0).sweep()
+    Sweeper(Conductor(registry, store, now_s=lambda: now_s), Queues(client), 5.0, 1.0).sweep()
 
 
 @pytest.mark.parametrize("past", PASTS)
@@ -341,7 +340,7 @@ def test_a_node_that_begins_while_a_sweep_stalls_is_not_dead(
         heartbeats.send("n2", time.time() - seconds, first=False)
     heartbeats.send("dead", time.time() - 30, first=False)
     match = begun("numberwang", now_s=time.time())
-    Sweeper(client, Conductor(registry, store), Stalling(client), 5.0, 1.0).sweep()
+    Sweeper(Conductor(registry, store), Stalling(client), 5.0, 1.0).sweep()
     assert store.load(match.id) == match
 
 
@@ -366,7 +365,7 @@ def test_a_sweep_that_stalls_misses_nobody_whose_time_ended_meanwhile(
     heartbeats.send("dead.tcp", began_s - 30, first=False)
     for seconds in IN_TIME:
         Steadiness(client, 1.0).note(began_s - seconds)
-    Sweeper(client, Conductor(registry, store, now_s=lambda: began_s + stalled_s), Stalling(client), 5.0, 1.0).sweep()
+    Sweeper(Conductor(registry, store, now_s=lambda: began_s + stalled_s), Stalling(client), 5.0, 1.0).sweep()
     assert stalled_s > 0
     assert store.load(match.id) == match
 
@@ -390,7 +389,7 @@ def test_a_node_that_is_found_dead_may_only_hang(
     if how == "ended":
         heartbeats.end([silent])
     if how == "stopped":
-        Arena(Conductor(registry, store, silent), Timers()).drain()
+        arena_of(Conductor(registry, store, silent)).drain()
         wait_for(lambda: heartbeats.is_shut(silent), "the word that it stops")
     for seconds in range(10 if outage else 20, -1, -1):
         for node in ("n1", "n4.tcp"):

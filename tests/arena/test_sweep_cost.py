@@ -51,7 +51,7 @@ def beats(client: redis.Redis, **ages_s: float) -> None:
 @pytest.fixture
 def sweeper(client: redis.Redis, store: MatchStore, registry: Registry) -> Sweeper:
     """It takes a node for dead after five seconds of silence."""
-    return Sweeper(client, Conductor(registry, store), Queues(client), 5.0, 1.0)
+    return Sweeper(Conductor(registry, store), Queues(client), 5.0, 1.0)
 
 
 # what else the sweep asks for with the same command: since when a door with living nodes has been open
@@ -105,10 +105,10 @@ def test_a_match_that_begins_at_a_dead_node_meanwhile_is_not_forgotten(
     late: list[Match] = []
 
     class Queue(Queues):
-        def drop_node(self, node: str) -> int:
+        def drop_node(self, node: str) -> None:
             late.append(begun("numberwang", "n3/1.1", "n2/9.1", time.time()))
-            return super().drop_node(node)
+            super().drop_node(node)
 
     beats(client, n2=0, n3=30)
-    Sweeper(client, Conductor(registry, store), Queue(client), 5.0, 1.0).sweep()
+    Sweeper(Conductor(registry, store), Queue(client), 5.0, 1.0).sweep()
     assert [seat.place for seat in store.load(late[0].id).seats] == [None, "n2/9.1"]

@@ -38,7 +38,7 @@ class Night:
     def sweep_with(self, registry: Registry) -> None:
         """From now on the worker has these games."""
         conductor = Conductor(registry, self.store, now_s=lambda: self.now_s)
-        self.sweeper = Sweeper(self.client, conductor, Queues(self.client), 5.0, 1.0)
+        self.sweeper = Sweeper(conductor, Queues(self.client), 5.0, 1.0)
 
     def remove_the_game(self) -> None:
         """The worker has no numberwang any more."""

@@ -10,18 +10,17 @@ from dataclasses import replace
 import pytest
 import redis
 from cluster import wait_for
+from nodes import arena_of
 from players import player_of
 
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.live.turnedaway import MOST, TRIES_AGAIN_S, Knock, TurnedAwayAnywhere
-from battlebot.arena.node.service import Arena
 from battlebot.redisio import keys
 from battlebot.referee.events import Left
 from battlebot.referee.match import Match
 from battlebot.rules.registry import Registry
-from battlebot.runtime.timers import Timers
 from battlebot.wire.closing import Closing
 from battlebot.wire.login import Login, hash_fits, login_hash, new_secret
 
@@ -114,7 +113,7 @@ def test_who_comes_back_is_charged_until_its_own_login_was_turned_away(
     match = begun("numberwang", now_s=left_s, turn_timeout_ms=20_000)
     Conductor(registry, store, now_s=lambda: left_s).conduct(match, Left("ada", "n1/1.1", False))
     at_another_node, at_its_own = (
-        Arena(Conductor(registry, store, node, now_s=lambda: now_s), Timers()) for node in ("n2", "n1")
+        arena_of(Conductor(registry, store, node, now_s=lambda: now_s)) for node in ("n2", "n1")
     )
     at_another_node.turned_away(of_whom(), left_s + 4.0)
     wait_for(lambda: client.exists(keys.turned_away("ada", HOME)), "the note")
@@ -130,7 +129,7 @@ def test_what_cannot_be_a_bot_s_own_login_is_not_kept(
     store: MatchStore, registry: Registry, client: redis.Redis, game: str, hashed: str
 ) -> None:
     """It may be as long as a message."""
-    arena = Arena(Conductor(registry, store, "n1"), Timers())
+    arena = arena_of(Conductor(registry, store, "n1"))
     arena.turned_away(Knock(Login(game, "eve", hashed), HOME, new_secret()), time.time())
     arena.turned_away(knock(), time.time())
     wait_for(lambda: client.exists(keys.turned_away("ada", HOME)), "the later note")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -12,6 +13,7 @@ import gevent
 import pytest
 import redis
 from cluster import wait_for
+from nodes import arena_of
 from test_arena_turns import GAME, House
 
 from battlebot.arena.live.aside import set_aside
@@ -22,7 +24,6 @@ from battlebot.arena.live.mail import Mail
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.node.player import Player
 from battlebot.arena.node.post import Post
-from battlebot.arena.node.service import Arena
 from battlebot.config import Settings
 from battlebot.errors import UnreadableMatch
 from battlebot.redisio import keys
@@ -32,7 +33,6 @@ from battlebot.referee.match import Fault, Match
 from battlebot.referee.step import step
 from battlebot.referee.telling import update_for
 from battlebot.rules.registry import Registry
-from battlebot.runtime.timers import Timers
 from battlebot.wire import closing
 
 
@@ -133,7 +133,7 @@ def test_a_node_that_can_read_it_empties_the_seats_of_those_who_are_sent_away(
 
     arena, match = night.house.arena, night.house.match_of(night.first)
     name = f"n{uuid4().hex}"  # of this test alone: its mailbox is read on
-    other = Arena(Conductor(registry, MatchStore(client, hold_s=2.0), name, now_s=lambda: 1001.0), Timers())
+    other = arena_of(Conductor(registry, MatchStore(client, hold_s=2.0), name, now_s=lambda: 1001.0))
     Mailbox(client, keys.mailbox(name), other.post().take, lambda: None).start()
     for node in ("n1", name):
         Heartbeats(client).send(node, time.time(), first=False)
@@ -152,6 +152,16 @@ def test_a_node_that_can_read_it_empties_the_seats_of_those_who_are_sent_away(
     seats = others.load(match.id).seats
     assert [(seat.emptied_by, seat.how, seat.stopped) for seat in seats] == [(Fault.SERVER, "unavailable", True)] * 2
     assert client.smembers(keys.empty_seats(night.second.bot)) == {match.id.encode()}
+
+
+def test_a_node_without_its_game_leaves_the_seats_of_those_who_are_sent_away_to_others(
+    store: MatchStore, registry: Registry, begun: Callable[..., Match]
+) -> None:
+    """It is told as all are, and could not go on with the match."""
+    match = begun("numberwang", now_s=time.time())
+    without = Registry({name: game for name, game in registry.items() if name != match.game})
+    arena_of(Conductor(without, store, "n2"))._host.empty(match.id, "ada", "n1/1.1")
+    assert store.load(match.id) == match
 
 
 def test_one_that_is_set_aside_is_over_for_those_who_could_have_gone_on_with_it(

@@ -10,18 +10,17 @@ from typing import Any
 import pytest
 import redis
 from cluster import LIMIT_S, wait_for
+from nodes import arena_of
 from players import login_of, player_of
 
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.store import MatchStore
-from battlebot.arena.node.service import Arena
 from battlebot.arena.node.turns import is_usual
 from battlebot.redisio import keys
 from battlebot.referee.events import NODE_DEAD, Event, Failed, Joined, Orphaned, Turned
 from battlebot.referee.match import Match
 from battlebot.rules.registry import Registry
-from battlebot.runtime.timers import Timers
 
 LEGAL = Turned("ada", {"mark": "X", "space": [1, 1]}, 0.5)
 NOW_S = 1001.0
@@ -153,7 +152,7 @@ def test_who_takes_its_seat_over_from_a_dead_node_has_its_whole_clock(
 ) -> None:
     """Its turn may be lost with the node: it must not lose by making it again. A node that lives has asked it."""
     match = begun("numberwang", ada="n2/1.1", bob="n2/1.2")
-    arena = Arena(Conductor(registry, store, "n1", now_s=lambda: NOW_S), Timers())
+    arena = arena_of(Conductor(registry, store, "n1", now_s=lambda: NOW_S))
     Heartbeats(client).send("n2", NOW_S, first=False)
     player = player_of(login_of("ada"), Silent())
     player.new_place("n1", NOW_S)

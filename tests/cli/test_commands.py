@@ -275,7 +275,7 @@ class Tiny(Format):
             "class Tiny(",
             "contests/formats/tiny.py: importing it raises SyntaxError: '(' was never closed (tiny.py, line 1)",
         ),
-        (LACKING, "The contest format battlebot.contests.formats.tiny.Tiny lacks TITLE, CLOSED, TOGETHER, "),
+        (LACKING, "The contest format battlebot.contests.formats.tiny.Tiny lacks CLOSED, TOGETHER, "),
     ],
     ids=["does not import", "is not complete"],
 )

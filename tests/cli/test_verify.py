@@ -106,7 +106,7 @@ def test_json_counts_what_was_looked_at(verify: Verify, storage: Storage) -> Non
     """Void matches are replayed too, and counted apart."""
     match_id = fill(storage)[0]
     assert storage.ledger.void(
-        "numberwang", "cup é", match_id, VoidCause("me", "a cable"), lambda contest: Change(contest, [])
+        "numberwang", "cup é", match_id, VoidCause("me", "a cable"), lambda contest, *_: Change(contest, [])
     )
     status, out, _ = verify("cup é", match_id, "--json")
     report: Any = json.loads(out)

@@ -85,7 +85,7 @@ class Hall:
         """Registers the bots and starts a contest with them: a round-robin of one meeting unless said otherwise."""
         for bot in bots:
             url = "http://127.0.0.1:9/" if bot in stateless else None
-            self.storage.bots.register(GAME, bot, "owner", b"sealed", url=url)
+            self.storage.bots.register(GAME, bot, "owner", b"sealed", bot, url=url)
         given = {"name": "cup", "format": "round-robin", "meetings": 1, "entrants": list(bots), **fields}
         self.organiser.create(GAME, given, "ann")
         self.do("start")
@@ -150,7 +150,7 @@ class Hall:
     def sweep(self) -> None:
         """Looks for nodes that have died, and takes their bots' tickets and seats away."""
         conductor = Conductor(REGISTRY, self.store, now_s=lambda: self.now_s)
-        Sweeper(self.client, conductor, self.queues, 5.0, 1.0).sweep()
+        Sweeper(conductor, self.queues, 5.0, 1.0).sweep()
 
     def look(self) -> int:
         """Looks for absent bots; returns how many meetings that closed."""

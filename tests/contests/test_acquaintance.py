@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import combinations
 
 import pytest
@@ -17,6 +18,7 @@ from battlebot.contests.service.acquaintance import acquaintance
 from battlebot.contests.situating import situation_of
 from battlebot.storage import Storage
 from battlebot.storage.meetings import FEW, LATELY, Meeting
+from battlebot.storage.mongo import transaction
 from battlebot.storage.voids import VoidCause
 
 WHERE = ("numberwang", "cup")
@@ -55,9 +57,8 @@ def history(storage: Storage, contest: Contest, bots: str, steps: int, dice: ran
         if dice.random() < 0.1:
             # one of long ago is taken back
             rows = storage.meetings.of_contest(*WHERE)
-            storage.voids.take_back(
-                {"_id": dice.choice(rows)["_id"]} if rows else {"_id": ""}, VoidCause("ann", "a cable")
-            )
+            one = {"_id": dice.choice(rows)["_id"]} if rows else {"_id": ""}
+            transaction(storage.client, partial(storage.voids.take_back, one, VoidCause("ann", "a cable")))
 
 
 def waiting(bots: str, dice: random.Random) -> list[Waiter]:

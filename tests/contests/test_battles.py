@@ -46,7 +46,7 @@ class House:
     def __init__(self, settings: Settings, storage: Storage, client: redis.Redis, **fields: Any) -> None:
         registry, self.storage, self.store = GAMES, storage, MatchStore(client)
         for bot in BOTS:
-            storage.bots.register(GAME, bot, "owner", b"sealed")
+            storage.bots.register(GAME, bot, "owner", b"sealed", bot)
         self.queues, self.missing = Queues(client), Missing(client)
         self.conductor = Conductor(registry, self.store)
         self.pairer = Pairer(

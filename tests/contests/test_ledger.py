@@ -230,6 +230,33 @@ def test_what_has_been_played_is_not_given_up(hall: Hall) -> None:
     assert not hall.storage.ledger.is_void(*CUP, match)
 
 
+def test_what_is_archived_while_it_is_given_up_is_played_and_not_taken_back(
+    hall: Hall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The archive had read it when Redis lost it: it would count, and be known as spoilt by the server."""
+    hall.begin("ab")
+    hall.wait("ab")
+    [match] = hall.pair()
+    hall.end(match)
+    collection, archived = hall.storage.voids._voids, list[str]()
+    real = collection.bulk_write
+
+    def late(*arguments: Any, **named: Any) -> object:
+        if not archived:
+            archived.append(match.id)
+            hall.archive()
+        return real(*arguments, **named)
+
+    monkeypatch.setattr(collection, "bulk_write", late)
+    hall.storage.meetings.lost([match.id])
+    assert (archived, hall.played(), [state for state, _ in hall.meetings()]) == (
+        [match.id],
+        {"a": 1, "b": 1},
+        ["played"],
+    )
+    assert not hall.storage.ledger.is_void(*CUP, match.id)
+
+
 def told_of_results(storage: Storage) -> list[Any]:
     """Returns the contest's standings and meetings."""
     return [storage.standings.of_contest(*CUP), storage.standings.pairs(*CUP), storage.meetings.of_contest(*CUP)]

@@ -35,7 +35,7 @@ BOTS = [f"bot{index}" for index in range(24)]
 def organiser(client: redis.Redis, storage: Storage) -> Organiser:
     """An organiser's service; the bots are registered."""
     for bot in BOTS:
-        storage.bots.register(GAME, bot, "owner", b"sealed")
+        storage.bots.register(GAME, bot, "owner", b"sealed", bot)
     registry, store = GAMES, MatchStore(client)
     ignored: Callable[..., None] = lambda *_: None  # noqa: E731
     return Organiser(storage, Conductor(registry, store), Bus(client), ignored, ignored)
@@ -131,7 +131,7 @@ def test_a_contest_is_made_and_changed_though_nobody_can_be_told(
 def test_who_enters_must_be_able_to_begin_with_the_others(organiser: Organiser, storage: Storage) -> None:
     """As those who are listed at once: all of a battle meet in one cube, which has one cell here."""
     for bot in ("cube1", "cube2"):
-        storage.bots.register("battlecube", bot, "owner", b"sealed")
+        storage.bots.register("battlecube", bot, "owner", b"sealed", bot)
     fields = {"name": "cup", "format": "champion", "meetings": 1, "entrants": ["cube1"], "options": {"edgeLength": 1}}
     organiser.create("battlecube", fields, "ann")
     with pytest.raises(Refused) as refused:
@@ -160,7 +160,7 @@ def test_options_that_are_made_for_two_bots_are_refused_where_others_meet_as_wel
     """Their matches could not begin: each would be the server's fault, and the contest would never end."""
     game = "battlecube"
     for bot in "abc":
-        storage.bots.register(game, bot, "owner", b"sealed")
+        storage.bots.register(game, bot, "owner", b"sealed", bot)
     positions = [{"name": bot, "x": at, "y": 0, "z": 0} for at, bot in enumerate("ab")]
     fields = {"name": "cup", "format": form, "meetings": 1, "options": {"playerStartPositions": positions}}
     for bots in (["a", "b", "c"], ["c", "a", "b"], "open"):
@@ -377,7 +377,7 @@ def test_the_audit_says_how_often_bots_may_meet(organiser: Organiser, storage: S
     create(organiser, BOTS[:2], format="round-robin", meetings=3)
     (row,) = storage.audit.of_contest(GAME, "cup")
     assert row["details"] == {"format": "round-robin", "meetings": 3}
-    storage.bots.register("battlecube", "cube", "owner", b"sealed")
+    storage.bots.register("battlecube", "cube", "owner", b"sealed", "cube")
     champion = {"name": "cubes", "format": "champion", "config": {"battles": 3}, "meetings": 5, "entrants": ["cube"]}
     organiser.create("battlecube", champion, "ann")
     (row,) = storage.audit.of_contest("battlecube", "cubes")

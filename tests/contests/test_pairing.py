@@ -285,7 +285,7 @@ def test_bots_that_have_all_met_are_not_looked_at_again_and_again(pairer: Pairer
     assert len(looks) == 3
     (one, _) = storage.games.of_contest("numberwang", "cup")
     assert storage.ledger.void(
-        "numberwang", "cup", one["_id"], VoidCause("ann", "a cable"), lambda contest: Change(contest, [])
+        "numberwang", "cup", one["_id"], VoidCause("ann", "a cable"), lambda contest, *_: Change(contest, [])
     )
     assert pairer.pair("numberwang", "cup") == 1
     wait_in_cup(pairer, ["c", "d"], 3)
@@ -319,7 +319,7 @@ def test_a_round_robin_reads_only_what_is_not_over_and_pairs_the_same(pairer: Pa
         | {"match": {"void": False, "seq": 1}}
     )
     assert storage.ledger.void(
-        "numberwang", "robin", "m0", VoidCause("ann", "a cable"), lambda contest: Change(contest, [])
+        "numberwang", "robin", "m0", VoidCause("ann", "a cable"), lambda contest, *_: Change(contest, [])
     )
     assert FORM.due(look())[0] == schedule.meetings[0]
 
@@ -328,7 +328,7 @@ def test_a_round_robin_reads_only_what_is_not_over_and_pairs_the_same(pairer: Pa
 def test_who_waits_but_is_not_on_the_list_is_not_paired(form: str, hall: Hall) -> None:
     """It came while anybody might, before the organiser named the entrants; it stands in no ranking, either."""
     for bot in "abc":
-        hall.storage.bots.register(GAME, bot, "owner", b"sealed")
+        hall.storage.bots.register(GAME, bot, "owner", b"sealed", bot)
     hall.organiser.create(GAME, {"name": "cup", "meetings": 1}, "ann")
     hall.storage.standings.enter([(GAME, "cup", bot) for bot in "abc"])
     hall.wait("cab")

@@ -24,7 +24,7 @@ from battlebot.config import Settings
 from battlebot.contests.contest import Contest
 from battlebot.contests.formats.knockout import Knockout
 from battlebot.contests.formats.situation import Met, Situation
-from battlebot.contests.service import pairer
+from battlebot.contests.service import organiser, pairer
 from battlebot.embedded.folder import DataFolder
 from battlebot.embedded.mongod import mongod_program, mongod_uri, wait_for_primary
 from battlebot.embedded.process import Child
@@ -146,18 +146,20 @@ def test_a_match_taken_back_between_a_look_and_its_finish_is_played_again(hall: 
     assert hall.audit() == ["create", "start", "void", "finish"]
 
 
-def test_a_match_taken_back_just_after_the_finish_opens_the_contest_again(hall: Hall) -> None:
+def test_a_match_taken_back_just_after_the_finish_opens_the_contest_again(
+    hall: Hall, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The contest ended after its organiser had seen it running."""
     hall.begin("ab")
     (match,) = hall.play("ab")
-    real, looks = hall.organiser._check_not_built_upon, list[int]()
+    real, looks = organiser._check_not_built_upon, list[int]()
 
     def finish_meanwhile(*arguments: Any) -> None:
         if not looks:
             looks.append(hall.look())
         real(*arguments)
 
-    hall.organiser._check_not_built_upon = finish_meanwhile  # type: ignore[method-assign]
+    monkeypatch.setattr(organiser, "_check_not_built_upon", finish_meanwhile)
     hall.void(match)
     assert hall.contest().state == "running"
     assert hall.audit() == ["create", "start", "finish", "void", "reopen"]
@@ -417,7 +419,7 @@ def test_pairing_does_not_come_between_an_organisers_look_and_the_decision(hall:
     match = begun(hall)
     decided = []
 
-    def decide(contest: Contest) -> Change:
+    def decide(contest: Contest, *_: object) -> Change:
         decided.append(contest)
         with (
             pytest.raises(OperationFailure, match="conflict"),

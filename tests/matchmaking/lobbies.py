@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import redis
+from nodes import arena_of
 from players import login_of, player_of
 from records import GAMES
 
@@ -17,14 +18,12 @@ from battlebot.arena.live.making import begin, new_match
 from battlebot.arena.live.queue import BY_A_TASK, NO_SEATS, Found, Queues, Taken, Ticket
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.node.player import Player
-from battlebot.arena.node.service import Arena
 from battlebot.config import Settings
 from battlebot.matchmaking.lobby import Lobby
 from battlebot.redisio import keys
 from battlebot.referee.events import Left, Turned
 from battlebot.referee.match import Match, Series
 from battlebot.rules.registry import Registry
-from battlebot.runtime.timers import Timers
 from battlebot.wire.closing import Closing
 
 
@@ -47,7 +46,7 @@ class Bot:
 def lobby_of(node: str, client: redis.Redis, settings: Settings, registry: Registry = GAMES) -> Lobby:
     """The lobby of a node, outside contests."""
     store = MatchStore(client)
-    arena = Arena(Conductor(registry, store, node), Timers())
+    arena = arena_of(Conductor(registry, store, node))
     nowhere: Any = None
     casual = CasualMatches(settings, store, lambda bots: {}, lambda match_id: None, lambda: 1000.0)
     return Lobby(

@@ -136,7 +136,7 @@ def test_a_voiding_by_the_ledger_is_noticed(storage: Storage, rater: Rater) -> N
     storage.archive.store(games)
     rater.rate_new(GAME)
     assert storage.ledger.void(
-        GAME, "cup", games[0]["_id"], VoidCause("me", "unfair"), lambda contest: Change(contest, [])
+        GAME, "cup", games[0]["_id"], VoidCause("me", "unfair"), lambda contest, *_: Change(contest, [])
     )
     rater.rate_new(GAME)
     assert kept(storage) == right(games[1:])

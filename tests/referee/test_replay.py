@@ -261,3 +261,12 @@ def test_rules_that_fail_are_told_and_not_raised() -> None:
     assert [one["code"] for one in check_match(with_rules(NUMBERWANG, reducer=raising), found)] == ["game-error"]
     del found["turns"][0]["player"]
     assert [one["code"] for one in check_match(NUMBERWANG, found)] == ["incomplete"]
+
+
+def test_rules_that_begin_no_such_match_any_more_are_told_and_not_raised() -> None:
+    """An option is gone, or the code for it fails: the other matches of a contest are to be checked all the same."""
+    found = won()
+    assert [one["code"] for one in check_match(with_rules(NUMBERWANG, initial_state=raising), found)] == ["game-error"]
+    found["match"]["options"] = {"goal": 20}
+    (gone,) = check_match(NUMBERWANG, found)
+    assert (gone["code"], "no option 'goal'" in gone["sentence"]) == ("game-error", True)

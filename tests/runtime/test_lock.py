@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 import gevent
 import pytest
+from nodes import thread_lock
 
 from battlebot.runtime.gate import greenlet_lock
-from battlebot.runtime.lock import Lock, thread_lock
+from battlebot.runtime.lock import Lock
 
 
 def in_thread(work: Callable[[], None]) -> Callable[[], None]:

@@ -25,4 +25,4 @@ def test_keys_whose_window_is_over_are_forgotten() -> None:
     for number in range(1000):
         counts.take(str(number))
         clock.now_s += 1.0
-    assert len(counts) == 60
+    assert len(counts._counted) == 60

@@ -47,7 +47,7 @@ def attendance(settings: Settings) -> Iterator[Attendance]:
     """Of one bot, `url-bot`."""
     client, storage = connect(settings.redis_url), Storage(settings)
     storage.ensure_indexes()
-    storage.bots.register(GAME, "url-bot", "owner", b"", url="http://127.0.0.1:9/", available=True)
+    storage.bots.register(GAME, "url-bot", "owner", b"", "url-bot", url="http://127.0.0.1:9/", available=True)
     nobody: Any = None
     store = MatchStore(client)
     yield Attendance(
@@ -99,7 +99,7 @@ def test_who_waits_comes_before_who_is_there_at_any_time(attendance: Attendance)
 
 def test_a_bot_that_an_older_version_left_without_available_is_in_nobodys_way(attendance: Attendance) -> None:
     """It failed after it had given the bot its url: that bot is asked there, and so are all others."""
-    attendance.storage.bots.register(GAME, "moved", "owner", b"")
+    attendance.storage.bots.register(GAME, "moved", "owner", b"", "moved")
     attendance.storage.bots.change("moved", {"url": "http://127.0.0.1:10/"})
     attendance.look()
     assert {ticket.bot for ticket in attendance.queues.tickets(GAME)} == {"url-bot", "moved"}
@@ -112,7 +112,7 @@ def test_bots_that_hang_in_their_tests_keep_the_others_from_nothing(
 ) -> None:
     """Their tests go on while the others are looked after, each once, and what becomes of them is seen later."""
     url = bots.url("hanging")
-    attendance.storage.bots.register("battlecube", "hangs", "owner", b"", url=url, available=True)
+    attendance.storage.bots.register("battlecube", "hangs", "owner", b"", "hangs", url=url, available=True)
     Health(attendance.store.client, lambda: time.time() - 2 * FIRST_PAUSE_S).pause(url)
     attendance.retests.trial = Trial(attendance.registry, settings, make_askers(replace(settings, bot_loopback=True)))
     attendance.look()
@@ -178,7 +178,7 @@ def test_who_is_not_to_be_asked_waits_nowhere(attendance: Attendance) -> None:
     bots, contests, asked = attendance.storage.bots, attendance.storage.contests, list[tuple[str, str]]()
     attendance.ask_pairing = lambda *where: asked.append(where)
     for name, available in (("off", False), ("withdrawn", True), ("second", True)):
-        bots.register(GAME, name, "owner", b"", url=f"http://127.0.0.1:9/{name}", available=available)
+        bots.register(GAME, name, "owner", b"", name, url=f"http://127.0.0.1:9/{name}", available=available)
     listed = ["url-bot", "off", "withdrawn", "second"]
     contests.create(cup(game=GAME, format="round-robin", entrants=listed, withdrawn=("withdrawn",)))
     attendance.look()
@@ -191,7 +191,7 @@ def test_matches_outside_contests_take_none_of_the_kept_places_by_many_tickets(a
     """Two bots at the address of an entrant wait, and there is one place; after the contest there are more."""
     client: Any = attendance.store.client
     url, most = "http://127.0.0.1:9/", attendance.settings.bot_matches
-    attendance.storage.bots.register(GAME, "url-too", "owner", b"", url=url, available=True)
+    attendance.storage.bots.register(GAME, "url-too", "owner", b"", "url-too", url=url, available=True)
     cup = a_cup(attendance)
     client.sadd(keys.asked_at(url), *range(most // 2 - 1))
     attendance.look()
@@ -294,7 +294,7 @@ def test_nobody_waits_in_a_contest_that_does_not_run(attendance: Attendance) -> 
 def test_a_paused_bot_that_the_server_could_not_test_is_as_it_was(attendance: Attendance, settings: Settings) -> None:
     """NATS is away: the bot is neither tested nor paused again, and is tested when there is something to ask it by."""
     url = "nats://bots.away"
-    attendance.storage.bots.register("crossword", "away", "owner", b"", url=url, available=True)
+    attendance.storage.bots.register("crossword", "away", "owner", b"", "away", url=url, available=True)
     Health(attendance.store.client, lambda: time.time() - 2 * FIRST_PAUSE_S).pause(url)
     before = attendance.retests.health.paused_until_s([url])
     line = NatsLine(f"nats://127.0.0.1:{free_port()}")
@@ -350,7 +350,9 @@ def test_a_paused_bot_of_a_game_that_was_removed_is_left_alone(
     attendance: Attendance, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """There is nothing to test it with, until the game is put back."""
-    attendance.storage.bots.register("removed", "bereft", "owner", b"", url="http://127.0.0.1:9/b", available=True)
+    attendance.storage.bots.register(
+        "removed", "bereft", "owner", b"", "bereft", url="http://127.0.0.1:9/b", available=True
+    )
     Health(attendance.store.client, lambda: time.time() - 2 * FIRST_PAUSE_S).pause("http://127.0.0.1:9/b")
     attendance.retests.trial = Trial(attendance.registry, settings, make_askers(settings))
     monkeypatch.setattr("battlebot.stateless.retests.in_background", lambda work, *arguments: work(*arguments))

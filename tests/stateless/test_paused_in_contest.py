@@ -26,7 +26,7 @@ def champion(field: Field) -> Callable[..., Callable[[], list[dict[str, Any]]]]:
     def start(name: str, bots: dict[str, str], battles: int) -> Callable[[], list[dict[str, Any]]]:
         storage, ask = field.storage, field.celery.send_task
         for bot, url in bots.items():
-            storage.bots.register(GAME, bot, "ann", b"sealed", url=url, available=True)
+            storage.bots.register(GAME, bot, "ann", b"sealed", bot, url=url, available=True)
         organiser = Organiser(
             storage,
             field.conductor,

@@ -69,7 +69,7 @@ def look_after(field: Field, match: Match, late_s: float) -> None:
     """What the sweep does so much later with a match that stands still."""
     again, registry = list[str](), field.conductor.registry
     late = Conductor(registry, field.store, now_s=lambda: time.time() + late_s, ask_bots=again.append)
-    assert Sweeper(field.client, late, Queues(field.client), 5.0, 1.0).sweep() == 1
+    assert Sweeper(late, Queues(field.client), 5.0, 1.0).sweep() == 1
     assert again == ([] if field.client.exists(keys.asking(match.id)) else [match.id])
 
 

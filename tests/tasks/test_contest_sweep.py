@@ -20,7 +20,7 @@ def test_a_contest_that_cannot_be_looked_after_keeps_no_other_from_going_on(part
     What is wrong with it is told once, not with each sweep.
     """
     for bot in ("a", "b"):
-        storage.bots.register(GAME, bot, "owner", b"sealed")
+        storage.bots.register(GAME, bot, "owner", b"sealed", bot)
     names = ["one", "two", "three"]
     for name in names:
         storage.contests.create(cup(name=name, format="round-robin", entrants=["a"], meetings=1))
@@ -54,7 +54,7 @@ def test_a_contest_that_cannot_be_looked_after_keeps_no_other_from_going_on(part
 def test_a_contest_without_its_format_is_told_in_a_line_and_no_traceback(parts: Cluster, storage: Storage) -> None:
     """The format was removed while it ran, and before another's time came: that one is not begun. Others go on."""
     for bot in ("a", "b"):
-        storage.bots.register(GAME, bot, "owner", b"sealed")
+        storage.bots.register(GAME, bot, "owner", b"sealed", bot)
     storage.contests.create(cup(name="one", format="round-robin", entrants=["a", "b"]))
     long_ago = datetime(2020, 1, 1, tzinfo=UTC)
     storage.contests.create(cup(name="two", state="scheduled", starts_at=long_ago))

@@ -117,7 +117,7 @@ def test_a_bot_that_was_made_unavailable_is_not_paused(bench: Workbench) -> None
     """It may connect by itself instead: a champion's battles must wait for it as for other bots that do."""
     for bot, available in (("ada", True), ("bob", False)):
         where = {"url": "http://127.0.0.1:9/", "available": available}
-        bench.storage.bots.register("battlecube", bot, "owner", b"sealed", **where)
+        bench.storage.bots.register("battlecube", bot, "owner", b"sealed", bot, **where)
     Health(bench.store.client).pause("http://127.0.0.1:9/")
     assert list(bench.pairer.paused(["ada", "bob"])) == ["ada"]
 

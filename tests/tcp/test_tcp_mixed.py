@@ -165,7 +165,7 @@ def test_a_name_that_was_registered_meanwhile_needs_its_login(
 ) -> None:
     """Without Redis nobody knows that it is in use. Whoever had it before plays no more under it."""
     peer = join()
-    Storage(module_settings).bots.register("gomoku", peer.name, "me", b"sealed")
+    Storage(module_settings).bots.register("gomoku", peer.name, "me", b"sealed", peer.name)
     peer.find()
     assert peer.event("error")["code"] == "name-taken"
     assert peer.ended()

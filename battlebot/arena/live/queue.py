@@ -202,27 +202,29 @@ class Queues:
             rows = pipeline.execute() if names else []
         return {name: _tickets(tickets) for name, tickets in zip(names, rows, strict=True)}
 
-    def drop_node(self, node: str) -> int:
-        """Takes the tickets of a dead node out of all queues; returns how many."""
-        return self._drop(self.names(), lambda ticket: node_of(ticket.place) == node)
+    def drop_node(self, node: str) -> None:
+        """Takes the tickets of a dead node out of all queues."""
+        self._drop(self.names(), lambda ticket: node_of(ticket.place) == node)
 
-    def switch_off(self, game: str, bot: str) -> int:
-        """Takes a stateless bot's tickets out of the queues of its game and its contests; returns how many.
+    def switch_off(self, game: str, bot: str) -> None:
+        """Takes a stateless bot's tickets out of the queues of its game and its contests.
 
         For `OFF_MS` it gets no others: a process that read earlier that it is available may be about to queue it.
         """
         with redis_errors():
             self._client.set(keys.switched_off(bot), 1, px=OFF_MS)
         names = [name for name in self.names() if keys.game_and_contest(name)[0] == game]
-        return self._drop(names, lambda ticket: ticket.bot == bot and is_stateless(ticket.place))
+        self._drop(names, lambda ticket: ticket.bot == bot and is_stateless(ticket.place))
 
     def switch_on(self, bot: str) -> None:
         """Ends `switch_off`: the stateless bot may wait again."""
         with redis_errors():
             self._client.delete(keys.switched_off(bot))
 
-    def _drop(self, names: Sequence[str], is_stale: Callable[[Ticket], bool]) -> int:
-        return sum(self.leave(name, ticket) for name in names for ticket in self.tickets(name) if is_stale(ticket))
+    def _drop(self, names: Sequence[str], is_stale: Callable[[Ticket], bool]) -> None:
+        for name in names:
+            for ticket in filter(is_stale, self.tickets(name)):
+                self.leave(name, ticket)
 
 
 def _found(kind: bytes, *rest: Any) -> Found:

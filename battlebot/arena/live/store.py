@@ -1,4 +1,4 @@
-"""Live matches in Redis: begun, committed with an optimistic revision, ended, retired. No rules of play here."""
+"""Live matches in Redis: begun, committed with an optimistic revision, read. No rules of play here."""
 
 from __future__ import annotations
 

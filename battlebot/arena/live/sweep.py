@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Set
 from functools import partial
 
-import redis
 import structlog
 
 from battlebot.arena.live.conduct import Conductor
@@ -36,20 +35,13 @@ class Sweeper:
     (`runtime/sharedtime.py`); only the leases on asking are on the clock of Redis itself, and compared in `Summons`.
     """
 
-    def __init__(
-        self,
-        client: redis.Redis,
-        conductor: Conductor,
-        queues: Queues,
-        node_timeout_s: float,
-        every_s: float,
-    ) -> None:
-        self._client = client
-        self._heartbeats = conductor.heartbeats
-        self._cut_off = CutOff(client, conductor.heartbeats)
-        self._steadiness = Steadiness(client, every_s)
+    def __init__(self, conductor: Conductor, queues: Queues, node_timeout_s: float, every_s: float) -> None:
         self._conductor = conductor
         self._store = conductor.store
+        self._client = conductor.store.client
+        self._heartbeats = conductor.heartbeats
+        self._cut_off = CutOff(self._client, self._heartbeats)
+        self._steadiness = Steadiness(self._client, every_s)
         self._queues = queues
         self._summons = Summons(conductor.registry, conductor.store, conductor.ask_bots)
         self._troubles = Troubles(conductor.store)

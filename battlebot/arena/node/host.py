@@ -11,11 +11,11 @@ import structlog
 
 from battlebot.arena.live.conduct import Conductor, Draft
 from battlebot.arena.live.mail import abandoned
-from battlebot.arena.node.missed import with_missed, with_turn
+from battlebot.arena.node.missed import with_missed
 from battlebot.arena.node.opening import Opening
 from battlebot.arena.node.player import Player, Shown
 from battlebot.arena.node.tables import Table, Tables
-from battlebot.errors import Unavailable, UnknownMatch, UnreadableMatch
+from battlebot.errors import Unavailable, UnknownGame, UnknownMatch, UnreadableMatch
 from battlebot.referee.advance import Step
 from battlebot.referee.events import Event, Failed, Joined, Left, Orphaned, Overdue
 from battlebot.referee.match import Fault, Match, Seat
@@ -87,10 +87,12 @@ class Host:
                 continue
             if isinstance(event, Joined) and event.bot == update.bot:
                 # even if the match is over, so that its seats have no place any more
-                update = with_missed(self.conductor, player, update, answer.match)
                 try:
-                    update = with_turn(self.conductor, player, update, answer.match)
+                    update = with_missed(self.conductor, player, update, answer.match)
                 except Unavailable:
+                    if update.place not in (None, player.place):
+                        # the match is over, and another connection had the seat: no look would tell this one
+                        raise
                     # the player is seated, and the next look tells it
                     self._look_later(table.match_id)
                 else:
@@ -279,7 +281,7 @@ class Host:
             log.warning("letter.not_sent", match=match_id, error=str(error))
 
     def empty(self, match_id: str, bot: str, place: str) -> None:
-        """Empties a seat that another node has abandoned, if the bot is not back and this node can read the match."""
+        """Empties a seat that another node has abandoned, unless the bot is back or this node cannot play the match."""
         with self.tables.at(match_id) as table:
             try:
                 match = table.load()
@@ -288,5 +290,5 @@ class Host:
                     self.leave(table, Orphaned(bot, place, closing.UNAVAILABLE.slug))
             except UnreadableMatch as error:
                 self.send_away(table, error)
-            except (Unavailable, UnknownMatch) as error:
+            except (Unavailable, UnknownMatch, UnknownGame) as error:
                 log.warning("match.left_late", match=match_id, bot=bot, error=str(error))

@@ -16,25 +16,31 @@ MOST_MISSED = 100  # most turns that a returning bot is told; the state includes
 
 
 def with_missed(conductor: Conductor, player: Player, update: Update, match: Match) -> Update:
+    """Returns the update, with the turns that the player has missed. Raises Unavailable; then call it again."""
+    return _with_turn(conductor, player, _with_all_since(conductor, player, update, match), match)
+
+
+def _with_all_since(conductor: Conductor, player: Player, update: Update, match: Match) -> Update:
     """Returns the update, with what was played since the version that a bot which has come back says it has seen.
 
-    Only the first update that it is told has that. Raises Unavailable.
+    Only the first update that it is told of the match has that.
     """
-    seen, player.seen_version = player.seen_version, None
+    seen = player.seen_version
     if player.login.resume != update.match_id or seen is None:
         return update
     first = max(seen, update.version - MOST_MISSED)
     missed = conductor.store.turns(update.match_id, first, update.version)
+    player.seen_version = None
     if missed is None:
         return update
     game = conductor.registry[match.game]
     return replace(update, missed=tuple(_as_seen(game, update, turn) for turn in missed))
 
 
-def with_turn(conductor: Conductor, player: Player, update: Update, match: Match) -> Update:
+def _with_turn(conductor: Conductor, player: Player, update: Update, match: Match) -> Update:
     """Returns the update, with the turn that led to it if that turn is all that a seated player has missed.
 
-    The other players got it with the turn, too. In a simultaneous game there is no such turn. Raises Unavailable.
+    The other players got it with the turn, too. In a simultaneous game there is no such turn.
     """
     game = conductor.registry[match.game]
     before = update.version - 1

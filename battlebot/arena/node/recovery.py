@@ -10,7 +10,7 @@ from functools import partial
 import structlog
 
 from battlebot.arena.node.host import Host
-from battlebot.arena.node.missed import with_turn
+from battlebot.arena.node.missed import with_missed
 from battlebot.arena.node.player import Player
 from battlebot.arena.node.tables import Table
 from battlebot.arena.places import node_of
@@ -92,7 +92,7 @@ class Recovery:
 
     def _tell(self, table: Table, match: Match, seat: Seat, player: Player, reply: bool = False) -> None:
         update = update_for(self._conductor.registry[match.game], match, seat)
-        self._host.deliver(table, player, with_turn(self._conductor, player, update, match), reply)
+        self._host.deliver(table, player, with_missed(self._conductor, player, update, match), reply)
 
     def _bring_up_to_date(self, table: Table, match: Match, seat: Seat, player: Player | None) -> None:
         if seat.place is None or node_of(seat.place) != self._conductor.node:

@@ -25,7 +25,7 @@ from battlebot.errors import Unavailable, UnknownMatch, UnreadableMatch
 from battlebot.referee.events import NODE_DEAD, Joined, Left, Orphaned, Turned
 from battlebot.referee.match import Match, Seat
 from battlebot.runtime.background import in_background
-from battlebot.runtime.lock import Lock, thread_lock
+from battlebot.runtime.lock import Lock
 from battlebot.runtime.timers import Timers
 
 log = structlog.get_logger()
@@ -34,30 +34,28 @@ log = structlog.get_logger()
 class Arena:
     """All that may happen at a node's tables.
 
-    `turns` makes what commits turns of many tables together; without it, each is committed by itself.
-    `new_lock` makes the locks of tables, taken with every turn: a lock for greenlets costs least.
+    `turns` makes what commits turns of many tables together. `new_lock` makes the locks of tables, taken with every
+    turn: a lock for greenlets costs least.
     """
 
     def __init__(
         self,
         conductor: Conductor,
         timers: Timers,
-        new_lock: Callable[[], Lock] = thread_lock,
-        turns: Callable[[Host], Turns] | None = None,
-        opening: Opening | None = None,
+        opening: Opening,
+        turns: Callable[[Host], Turns],
+        new_lock: Callable[[], Lock],
     ) -> None:
         self.node = conductor.node
         self.heartbeats = conductor.heartbeats
-        self.opening = opening or Opening()
+        self.opening = opening
         self._store = conductor.store
         self._games = conductor.registry
         self._turned_away = TurnedAwayAnywhere(conductor.store.client)
         self._now_s = conductor.now_s
         self._tables = Tables(conductor.store, lambda player: self._clocks.watch(player), new_lock)
-        self._host = Host(
-            conductor, self._tables, timers, lambda match_id: self._recovery.later(match_id), self.opening
-        )
-        self._turns = None if turns is None else turns(self._host)
+        self._host = Host(conductor, self._tables, timers, lambda match_id: self._recovery.later(match_id), opening)
+        self._turns = turns(self._host)
         self._clocks = Clocks(self._host, timers)
         self._recovery = Recovery(self._host, timers)
 
@@ -117,7 +115,7 @@ class Arena:
         `failed(error)` is called instead of raising Unavailable.
         """
         table = player.table
-        if self._turns is None or table is None:
+        if table is None:
             return False
         return self._turns.take(table, player, self._turn_of(player, turn, received_s, refusal), failed)
 

@@ -20,7 +20,6 @@ class Champion(Format):
     """Whoever wins the most battles wins. A battle begins when all its bots wait, independently of the others."""
 
     NAME = "champion"
-    TITLE = "Champion: so many battles of all on the list together"
     CLOSED = True
     TOGETHER = True
     NAMES_WINNER = True

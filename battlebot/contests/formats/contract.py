@@ -12,17 +12,16 @@ from battlebot.contests.formats.seating import seated
 from battlebot.contests.formats.situation import Due, Met, Situation
 from battlebot.contests.standings import Pairs, Row, ranking
 
-CONSTANTS = ("NAME", "TITLE", "CLOSED", "TOGETHER")
+CONSTANTS = ("NAME", "CLOSED", "TOGETHER")
 
 
 class Format(ABC):
     """Decides who meets now, from who waits and who has met, and who leads. All methods are pure.
 
-    A format must define the first four constants and the abstract methods; everything else has a default.
+    A format must define the first three constants and the abstract methods; everything else has a default.
     """
 
     NAME: ClassVar[str]
-    TITLE: ClassVar[str]
     CLOSED: ClassVar[bool]  # whether it needs a list of entrants
     TOGETHER: ClassVar[bool]  # whether a match is between all entrants, rather than two of them
     NAMES_WINNER: ClassVar[bool] = False  # whether the contest has a winner, see `winner`

@@ -17,7 +17,6 @@ class Gauntlet(Format):
     """Pairs of the champion and a challenger; no pair waits for another."""
 
     NAME = "gauntlet"
-    TITLE = "Gauntlet: one bot meets all the others"
     CLOSED = True
     TOGETHER = False
 

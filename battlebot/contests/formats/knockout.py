@@ -19,7 +19,6 @@ class Knockout(Format):
     """The pairs of a bracket as they become known, each decided by its meetings."""
 
     NAME = "knockout"
-    TITLE = "Knockout: best of so many, the loser is out"
     CLOSED = True
     TOGETHER = False
     NAMES_WINNER = True

@@ -16,7 +16,6 @@ class Open(Format):
     """Pairs the waiting bots that have met least; needs no list of entrants."""
 
     NAME = "open"
-    TITLE = "Open: everyone who comes meets everyone who comes"
     CLOSED = False
     TOGETHER = False
 

@@ -20,7 +20,6 @@ class RoundRobin(Format):
     """A schedule fixed at the start, of which each bot plays what it can."""
 
     NAME = "round-robin"
-    TITLE = "Round-robin: everyone on the list meets everyone, in rounds"
     CLOSED = True
     TOGETHER = False
 

@@ -21,7 +21,6 @@ class Swiss(Format):
     """Rounds that are paired one after the other, each once the rounds before it are over."""
 
     NAME = "swiss"
-    TITLE = "Swiss: a number of rounds, equals meet equals"
     CLOSED = True
     TOGETHER = False
 

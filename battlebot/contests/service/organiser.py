@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import structlog
@@ -39,6 +38,7 @@ from battlebot.runtime.loglimit import LogLimit
 from battlebot.storage import Storage
 from battlebot.storage.audit import Note
 from battlebot.storage.contests import Change, Changed, Decide
+from battlebot.storage.ledger import Row
 from battlebot.storage.voids import VoidCause
 
 log = structlog.get_logger()
@@ -150,11 +150,12 @@ class Organiser:
         """
         why = VoidCause(by, reason)
 
-        def decide(contest: Contest) -> Change:
+        def decide(contest: Contest, meeting: Row | None, among: Sequence[Row]) -> Change:
+            if meeting is not None:
+                _check_not_built_upon(contest, meeting, among, match_id)
             return decided.taken_back(contest, match_id, why, sharedtime.now())
 
-        check = partial(self._check_not_built_upon, match_id)
-        done = self.storage.ledger.void(game, name, match_id, why, decide, check)
+        done = self.storage.ledger.void(game, name, match_id, why, decide)
         if done is None:
             self.contest(game, name)
             if self.storage.ledger.is_void(game, name, match_id):
@@ -254,17 +255,6 @@ class Organiser:
             return False
         return True
 
-    def _check_not_built_upon(
-        self, match_id: str, contest: Contest, meeting: Mapping[str, Any], among: Sequence[Mapping[str, Any]]
-    ) -> None:
-        situation = situation_of(contest, among, meeting["bots"])
-        if format_of(contest).built_upon(situation, met_of(meeting)):
-            raise TooLate(
-                "The next round of its bots has begun: the match would not be played again, so it stands.",
-                match=match_id,
-                round=meeting["round"],
-            )
-
     def _came(self, contest: Contest) -> list[str]:
         """The bots that have entered an open contest; empty for one with a list."""
         if not contest.is_open:
@@ -280,3 +270,13 @@ class Organiser:
         if how is not None and any(note.action in ENDS for note in done.notes):
             for node in self.conductor.heartbeats.all():
                 self.conductor.store.post(node, over(*contest.where, how))
+
+
+def _check_not_built_upon(contest: Contest, meeting: Row, among: Sequence[Row], match_id: str) -> None:
+    situation = situation_of(contest, among, meeting["bots"])
+    if format_of(contest).built_upon(situation, met_of(meeting)):
+        raise TooLate(
+            "The next round of its bots has begun: the match would not be played again, so it stands.",
+            match=match_id,
+            round=meeting["round"],
+        )

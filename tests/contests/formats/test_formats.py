@@ -46,7 +46,7 @@ def test_every_format_is_found_by_its_name_and_no_other() -> None:
 def test_a_format_has_all_that_the_contract_names(name: str) -> None:
     """Each method is called as the contract's is, whatever calls them by their arguments' names included."""
     form = format_named(name)
-    assert [type(getattr(form, constant)) for constant in CONSTANTS] == [str, str, bool, bool]
+    assert [type(getattr(form, constant)) for constant in CONSTANTS] == [str, bool, bool]
     assert name == form.NAME
     for method in [method for method in vars(Format) if callable(getattr(Format, method)) and method[0] != "_"]:
         wanted = inspect.signature(getattr(Format, method)).parameters
