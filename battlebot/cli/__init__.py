@@ -208,7 +208,7 @@ def worker(queue: str) -> None:
     check_games()
     if queue != BOTS:
         check_semaphores()
-    _become(worker_command(settings, queues=queue, name=BOTS if queue == BOTS else "worker"), settings)
+    _become(worker_command(settings, queue=queue, name=BOTS if queue == BOTS else "worker"), settings)
 
 
 @commands.command()

@@ -25,7 +25,7 @@ class Onlooker:
     contest: str
 
     def look(self) -> dict[str, Any] | None:
-        """The current `{"bots": [...], "games": [...]}`; None if there is no such contest or no answer."""
+        """The current `{"bots": [...], "games": [...]}`, without void ones; None: no such contest, or no answer."""
         request = f"{self.url}/games/{_quoted(self.game)}/contest/{_quoted(self.contest)}"
         try:
             with _OPENER.open(request, timeout=_TIMEOUT_S) as answer:
@@ -45,9 +45,9 @@ class Onlooker:
 
 
 def meetings(bots: Sequence[str], games: Sequence[dict[str, Any]]) -> Counter[frozenset[str]]:
-    """How often each pair of `bots` has met, zeros included. Void matches count for nobody."""
+    """How often each pair of `bots` has met in these games, zeros included."""
     counts = Counter({frozenset(pair): 0 for pair in combinations(bots, 2)})
-    counts.update(frozenset(game["players"]) for game in games if not game.get("void"))
+    counts.update(frozenset(game["players"]) for game in games)
     return counts
 
 

@@ -70,8 +70,8 @@ def _bot(which: str) -> Bot:
     from battlebot.client import Bot
     from battlebot.client.bot import as_bot
 
-    module, colon, name = BOTS.get(which, which).partition(":")
-    if not (module and colon and name):
+    module, _, name = BOTS.get(which, which).partition(":")
+    if not (all(module.split(".")) and name):
         raise click.BadParameter(f"{which!r} is none of {', '.join(BOTS)}, and no MODULE:CLASS.", param_hint="--bot")
     # an author's module lies in the working directory
     sys.path.insert(0, str(Path.cwd()))

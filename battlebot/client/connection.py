@@ -50,9 +50,10 @@ class Connection:
                 raise Unreachable(f"{url} does not speak TLS; for plain text write ws://{address.netloc}.") from None
             raise ConnectionLost(None, f"cannot connect to {url}: {error}") from None
         except websocket.WebSocketBadStatusException as error:
-            if error.status_code < 500 and error.status_code != 429:
-                raise Unreachable(f"{url} answered {error.status_code}: no Battlebot server.") from None
-            raise ConnectionLost(None, f"{url} answered {error.status_code}") from None
+            status: int | None = error.status_code  # there is none if the answer begins with an empty line
+            if status is None or (status < 500 and status != 429):
+                raise Unreachable(f"{url} answered {status or 'without a status'}: no Battlebot server.") from None
+            raise ConnectionLost(None, f"{url} answered {status}") from None
         except websocket.WebSocketException as error:
             if str(error) == REDIRECTED:
                 raise Unreachable(f"{url} redirects elsewhere: give the server's own address, as https://...") from None

@@ -139,7 +139,7 @@ def _refusal(error: urllib.error.HTTPError) -> Refused | Unreachable:
     try:
         body = json.load(error)
         return Refused(str(body["code"]), str(body["error"]))
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, http.client.HTTPException):
         return Unreachable(f"{error.url} answered {error.code} {error.reason}, and not as a Battlebot server does.")
 
 

@@ -28,9 +28,10 @@ def parse_tcp_address(text: str) -> tuple[str, int]:
     host, colon, port = text.strip().rpartition(":")
     if not colon or text.strip().endswith("]"):
         host, port = text.strip(), str(PORT)
-    if ":" in host and not host.startswith("["):
+    if host.startswith("[") and host.endswith("]"):
+        host = host[1:-1]
+    elif ":" in host:
         host = ""  # IPv6 addresses need brackets
-    host = host.removeprefix("[").removesuffix("]")
     if (
         not host
         or "/" in host

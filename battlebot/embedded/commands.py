@@ -20,12 +20,12 @@ def web_command(wsgi_module: str = "wsgi") -> list[str]:
     return [*_module("gunicorn"), "-c", "python:battlebot.embedded.gunicorn_conf", f"{wsgi_module}:application"]
 
 
-def worker_command(settings: Settings, wsgi_module: str = "wsgi", queues: str = "", name: str = "worker") -> list[str]:
-    """A Celery worker. `queues`: separated by commas; empty for the default queue. `name`: unique among the workers.
+def worker_command(settings: Settings, wsgi_module: str = "wsgi", queue: str = "", name: str = "worker") -> list[str]:
+    """A Celery worker. `queue`: empty for the default queue. `name`: unique among the workers.
 
     A worker that serves the queue of stateless bots uses greenlets, because it mostly waits for the bots.
     """
-    asks = BOTS in queues.split(",")
+    asks = queue == BOTS
     concurrency = settings.bots_concurrency if asks else settings.worker_concurrency
     return [
         *_celery(wsgi_module),
@@ -39,7 +39,7 @@ def worker_command(settings: Settings, wsgi_module: str = "wsgi", queues: str = 
         "--without-mingle",
         # Nobody listens to heartbeats, and without Redis a worker would block until its heartbeat is sent
         "--without-heartbeat",
-        *([f"--queues={queues}"] if queues else []),
+        *([f"--queues={queue}"] if queue else []),
     ]
 
 

@@ -96,11 +96,13 @@ class Child:
         return self._popen.poll() is None
 
     def status(self) -> str:
-        """How it ended, for a log line: `exit status 3`, `SIGKILL`, or `running`."""
+        """How it ended, for a log line: `exit status 3`, `SIGKILL`, `signal 37` (which has no name), or `running`."""
         code = self._popen.poll()
         if code is None:
             return "running"
-        return f"exit status {code}" if code >= 0 else signal.Signals(-code).name
+        if code >= 0:
+            return f"exit status {code}"
+        return next((one.name for one in signal.Signals if one == -code), f"signal {-code}")
 
     def ask_to_stop(self) -> None:
         """Send SIGTERM without waiting; once only, as many a program takes the second for a wish to end at once."""

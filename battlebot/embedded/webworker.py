@@ -11,7 +11,7 @@ import json
 import os
 import socket
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, suppress
 from http import HTTPStatus
 from typing import Any
 
@@ -80,7 +80,9 @@ class WebWorker(GeventWorker):
         key = household(addr[0]) if addr and not self._settings.trusted_proxies else None
         limit = self._settings.max_http_per_address + self._settings.max_connections_per_address
         if key is not None and self._held[key] >= limit:
-            util.write_nonblock(client, _refusal(*TOO_MANY))
+            # it may have gone already
+            with suppress(OSError):
+                util.write_nonblock(client, _refusal(*TOO_MANY))
             util.close(client)
             return
         if key is not None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 
 import gevent
 from gevent import socket, timeout
@@ -22,7 +23,7 @@ LEAST_S = 0.1  # to write a message whose time ran out in the queue: it may be l
 
 
 class Outbox:
-    """`on_failure()` is called once if the peer reads too slowly (then `held_up` is True) or the socket breaks.
+    """Cuts the connection if the peer reads too slowly (then `held_up` is True) or the socket breaks: it has `failed`.
 
     `on_written(monotonic)` is called as soon as a message is written or queued: it is queued only if the peer leaves
     full buffers unread, and then its clock runs. So it does if the socket is broken: who comes back by connections that
@@ -33,11 +34,10 @@ class Outbox:
     with it its clock, for as long as the queue lasts. The socket must have no time-out of its own.
     """
 
-    def __init__(self, sock: socket.socket, limit: int, send_timeout_s: float, on_failure: Callable[[], None]) -> None:
+    def __init__(self, sock: socket.socket, limit: int, send_timeout_s: float) -> None:
         self._sock = sock
         self._limit = limit
         self._send_timeout_s = send_timeout_s
-        self._on_failure = on_failure
         self._queue: deque[tuple[bytes, float]] = deque()
         self._writer: gevent.Greenlet | None = None
         self._last = False
@@ -65,6 +65,11 @@ class Outbox:
         """Waits until the queue is written to the system or has failed, at most `timeout_s`."""
         if self._writer is not None:
             self._writer.join(max(0.0, timeout_s))
+
+    def cut(self) -> None:
+        """Breaks the connection, which wakes its reader at once."""
+        with suppress(OSError):
+            self._sock.shutdown(socket.SHUT_RDWR)
 
     @property
     def held_up(self) -> bool:
@@ -107,4 +112,4 @@ class Outbox:
     def _fail(self) -> None:
         self.failed = True
         self._queue.clear()
-        self._on_failure()
+        self.cut()

@@ -100,10 +100,8 @@ class Pump:
             logged_in = self._log_in(connection, place)
             if logged_in is None:
                 return
-            player, channel, too_many = logged_in
+            player, channel = logged_in
             try:
-                if too_many is not None:
-                    raise too_many
                 with self._turning_away(player.let_in.knock, player.let_in.came_s):
                     self._take_part(connection, player, channel)
             finally:
@@ -135,11 +133,11 @@ class Pump:
             self._lobby.enter(player)
             self._listen(connection, player, channel.rate)
 
-    def _log_in(self, connection: Connection, place: ExitStack) -> tuple[Player, _GivingBack, TooMany | None] | None:
-        """Returns the player, its channel and what `_hold_place` does; None if the login has failed or the node stops.
+    def _log_in(self, connection: Connection, place: ExitStack) -> tuple[Player, _GivingBack] | None:
+        """Returns the player and its channel; None if the login has failed or the node stops.
 
-        Raises Gone. Raises Unavailable without a reply to the login: an original client that is told `failed` does not
-        come back; one whose connection is closed does.
+        Raises Gone, and TooMany if the bot has too many connections. Raises Unavailable without a reply to the login:
+        an original client that is told `failed` does not come back; one whose connection is closed does.
         """
         salt = new_secret()
         connection.send(encode({"salt": salt}))
@@ -173,7 +171,10 @@ class Pump:
         if over is not None:
             player.tell_over(over)
         log.info("login.accepted", bot=player.bot, game=login.game, contest=login.contest, protocol=login.protocol)
-        return player, channel, too_many
+        if too_many is not None:
+            self._stays.count(player)
+            raise too_many
+        return player, channel
 
     def _login_of(self, connection: Connection) -> Frame | None:
         """Returns the first frame, which should be a login; None if none came in time. Raises Gone."""

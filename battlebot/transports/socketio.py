@@ -131,13 +131,19 @@ class SocketIoDoor:
 
     def _new_game(self, server: Any, sid: str, payload: Any = None, *_: Any) -> None:
         def begin(session: Session) -> None:
-            if session.game is not None or session.is_put_off:
+            if session.game is not None or session.begins:
                 raise WrongState(
                     "One socket runs one game at a time: this one's goes on, or is about to begin.", kind=cubed.RUNNING
                 )
             wanted = cubed.read_new_game(payload)
-            if not self._starts(session, wanted):
-                session.is_put_off = True
+            # noted before Redis is asked: a client that polls may send another request meanwhile
+            session.begins = True
+            is_put_off = False
+            try:
+                is_put_off = not self._starts(session, wanted)
+            finally:
+                session.begins = is_put_off
+            if is_put_off:
                 in_background(self._start_later, session, wanted)
 
         self._attend(server, sid, begin)
@@ -178,7 +184,7 @@ class SocketIoDoor:
         try:
             self._try(session, start)
         finally:
-            session.is_put_off = False
+            session.begins = False
 
     def _begin(self, wanted: cubed.NewGame) -> Match:
         try:

@@ -24,7 +24,8 @@ class Session:
     """A connected viewer. `game`: the match that it has started, while that is running; `watches`: all that it follows.
 
     `setup`: changes of the game that came too fast, and wait for their turn. `has_played`: a game of its own has ended;
-    `is_put_off`: the one that it asked for waits until its address may begin one. `gone`: the session is over.
+    `begins`: the one that it asked for is about to begin, or waits until its address may begin one. `gone`: the session
+    is over.
     """
 
     server: Any
@@ -35,7 +36,7 @@ class Session:
     watches: set[str] = field(default_factory=set)
     setup: dict[str, Any] = field(default_factory=dict)
     has_played: bool = False
-    is_put_off: bool = False
+    begins: bool = False
     gone: bool = False
 
     def ended(self, match_id: str) -> None:

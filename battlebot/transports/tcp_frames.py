@@ -54,7 +54,7 @@ class TcpConnection:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
         keep_alive(sock)  # this protocol has no ping of its own
         self._inlet = Inlet(sock)
-        self._outbox = Outbox(sock, settings.outbox_messages, settings.send_timeout_s, self._cut)
+        self._outbox = Outbox(sock, settings.outbox_messages, settings.send_timeout_s)
 
     def receive(self, timeout_s: float | None) -> Packet | None:
         """Returns the next message, or None if none came in time. Raises Gone, also for a message that is too big."""
@@ -117,7 +117,7 @@ class TcpConnection:
         self._closing, self._how = True, how
         if last is not None:
             self._outbox.put_last(encode(last))
-        self._cutter = gevent.spawn_later(self._settings.close_timeout_s, self._cut)
+        self._cutter = gevent.spawn_later(self._settings.close_timeout_s, self._outbox.cut)
         gevent.get_hub().loop.run_callback(self._wake)
 
     def finish(self) -> None:
@@ -130,11 +130,9 @@ class TcpConnection:
         self.close()
         until_s = time.monotonic() + self._settings.close_timeout_s
         self._outbox.drain(self._settings.close_timeout_s)
-        try:
+        with suppress(OSError):
             self._sock.shutdown(socket.SHUT_WR)
             self._read_out(until_s)
-        except (Gone, OSError):
-            pass
         if self._cutter is not None:
             self._cutter.kill(block=False)
         self._inlet.close()
@@ -182,9 +180,3 @@ class TcpConnection:
         while (left_s := until_s - time.monotonic()) > 0:
             if self._inlet.read(left_s) == b"":
                 return
-
-    def _cut(self) -> None:
-        try:
-            self._sock.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            return

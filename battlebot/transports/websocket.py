@@ -6,7 +6,7 @@ The routes have a Flask application of their own: the hooks before and after eac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from flask import Flask, Response, request
@@ -17,7 +17,7 @@ from battlebot.transports.hijacked import Hijacked
 from battlebot.transports.pump import Pump
 from battlebot.transports.wsconnection import WebSocket
 from battlebot.wire.addresses import household
-from battlebot.wire.upgrade import BadUpgrade
+from battlebot.wire.upgrade import BadUpgrade, is_upgrade
 
 PATHS = ("/", "/ws", "/ws/")  # original clients connect to the bare host
 
@@ -65,16 +65,11 @@ def init_websocket(app: Flask, doorway: Flask, settings: Settings, pump: Pump) -
 
 def _divided(other: Application, doorway: Application) -> Application:
     def divide(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-        chosen = doorway if environ.get("PATH_INFO") in PATHS and _is_upgrade(environ) else other
+        # only then do Flask's WebSocket routes match
+        chosen = doorway if environ.get("PATH_INFO") in PATHS and is_upgrade(environ) else other
         return chosen(environ, start_response)
 
     return divide
-
-
-def _is_upgrade(environ: Mapping[str, Any]) -> bool:
-    """Returns whether Flask regards the request as a WebSocket's: only then do its WebSocket routes match."""
-    tokens = environ.get("HTTP_CONNECTION", "").lower().split(",")
-    return environ.get("HTTP_UPGRADE", "").lower() == "websocket" and any(one.strip() == "upgrade" for one in tokens)
 
 
 def _no_upgrade() -> Response:

@@ -61,7 +61,7 @@ class WebSocket:
         self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
         keep_alive(self._sock)
         self._inlet = Inlet(self._sock)
-        self._outbox = Outbox(self._sock, settings.outbox_messages, settings.send_timeout_s, self._cut)
+        self._outbox = Outbox(self._sock, settings.outbox_messages, settings.send_timeout_s)
         self._outbox.put(answer)
 
     def receive(self, timeout_s: float | None) -> Frame | None:
@@ -115,7 +115,7 @@ class WebSocket:
             return
         self._closing = True
         self._outbox.put_last(self._last_frame(reason))
-        self._cutter = gevent.spawn_later(self._settings.close_timeout_s, self._cut)
+        self._cutter = gevent.spawn_later(self._settings.close_timeout_s, self._outbox.cut)
         gevent.get_hub().loop.run_callback(self._wake)
 
     def _last_frame(self, reason: Closing) -> bytes:
@@ -148,7 +148,8 @@ class WebSocket:
             if later is not None:
                 later.kill(block=False)
         self._inlet.close()
-        self._cut()
+        # gunicorn closes the socket itself
+        self._outbox.cut()
 
     def _read(self, wait_s: float) -> bytes | None:
         """Returns what the peer sent, or None if nothing came in time. Raises Gone at the end of the stream."""
@@ -236,10 +237,3 @@ class WebSocket:
         self._pings += 1
         if not self._closing:
             self._outbox.put(PING)
-
-    def _cut(self) -> None:
-        """Breaks the connection, which wakes the reader at once. gunicorn closes the socket itself."""
-        try:
-            self._sock.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            return

@@ -237,13 +237,11 @@ def _match(facts: dict[str, Any], state: dict[str, Any], turns: Any, place: Plac
 
 
 def _turn_rows(match: dict[str, Any], skipped: int) -> list[dict[str, Any]]:
-    """`[{"n", "player", "seat", "turn", "after", "thought_ms", "server_ms"}]` of the last turns.
+    """`[{"n", "player", "seat", "turn", "after", "thought_ms", "server_ms"}]` of the turns in `match`.
 
-    `turn` has none of the server's keys, nor those that say what it answers.
-
-    `match` has those after the first `skipped`, and their times.
-
-    For a change of the match's options between turns, `player` is None and `turn` holds the options.
+    These are the match's last ones: those after the first `skipped`. `turn` has none of the server's keys, nor those
+    that say what it answers. For a change of the match's options between turns, `player` is None and `turn` holds the
+    options.
     """
     turns, ours = match["turns"], match.get("match") or {}
     times = [ours.get(name) or [] for name in ("clocks", "serverMs")]

@@ -30,9 +30,8 @@ def accepted(environ: Mapping[str, Any]) -> bytes:
     The first of the subprotocols that are asked for, whichever it is, is confirmed, as the original server did: clients
     that ask for one (the example of a common library does) give up if none is.
     """
-    tokens = [token.strip().lower() for token in environ.get("HTTP_CONNECTION", "").split(",")]
-    upgrades = environ.get("HTTP_UPGRADE", "").lower() == "websocket" and "upgrade" in tokens
-    if not upgrades or environ.get("REQUEST_METHOD", "GET") != "GET" or not _is_host(environ.get("HTTP_HOST", "")):
+    is_get = environ.get("REQUEST_METHOD", "GET") == "GET"
+    if not is_upgrade(environ) or not is_get or not _is_host(environ.get("HTTP_HOST", "")):
         raise BadUpgrade
     version = environ.get("HTTP_SEC_WEBSOCKET_VERSION")
     if version != VERSION:
@@ -46,6 +45,12 @@ def accepted(environ: Mapping[str, Any]) -> bytes:
     if protocol := FIRST_TOKEN.match(environ.get("HTTP_SEC_WEBSOCKET_PROTOCOL", "")):
         answer += f"Sec-WebSocket-Protocol: {protocol[1]}\r\n"
     return f"{answer}\r\n".encode()
+
+
+def is_upgrade(environ: Mapping[str, Any]) -> bool:
+    """Whether the request in a WSGI environment asks for a WebSocket, as Flask sees it, too."""
+    tokens = environ.get("HTTP_CONNECTION", "").lower().split(",")
+    return environ.get("HTTP_UPGRADE", "").lower() == "websocket" and any(one.strip() == "upgrade" for one in tokens)
 
 
 def _is_host(host: str) -> bool:

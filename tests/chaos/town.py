@@ -175,7 +175,7 @@ def _parts(settings: Settings, ports: dict[str, int]) -> Iterator[tuple[str, lis
 
 
 def _outlying(settings: Settings) -> Iterator[tuple[str, list[str], Settings]]:
-    yield "bots", worker_command(settings, queues=BOTS, name="bots"), settings
+    yield "bots", worker_command(settings, queue=BOTS, name="bots"), settings
     yield "tcp", tcp_command(), settings
 
 

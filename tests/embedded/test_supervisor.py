@@ -48,12 +48,13 @@ def supervisor() -> Iterator[Supervisor]:
     supervisor.stop()
 
 
-def test_what_dies_is_started_again(supervisor: Supervisor) -> None:
-    """By whatever it dies."""
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGRTMIN + 3])
+def test_what_dies_is_started_again(supervisor: Supervisor, number: int) -> None:
+    """By whatever it dies, also by a signal that has no name."""
     supervisor.start(Program(name="sleeper", command=SLEEP))
     supervisor.watch()
     first = supervisor.child("sleeper").pid
-    os.kill(first, signal.SIGKILL)
+    os.kill(first, number)
     eventually(lambda: supervisor.child("sleeper").pid != first and supervisor.child("sleeper").alive)
 
 

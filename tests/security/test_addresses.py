@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import socket
+import struct
 from contextlib import ExitStack
 
 import pytest
@@ -40,6 +42,20 @@ def test_one_address_holds_so_many_connections_and_no_more(web: Web) -> None:
         assert ask(web.address, "/healthz", source="127.0.0.3").status == 200
         held[0].sock.close()
         wait_for(lambda: ask(web.address, "/healthz", source="127.0.0.2").status == 200, "room for one more")
+
+
+def test_who_has_too_many_connections_and_breaks_further_ones_fills_no_log(web: Web) -> None:
+    """The refusal of a connection that is broken by then cannot be written, which is no error of ours."""
+    with ExitStack() as stack:
+        for _ in range(7):
+            stack.enter_context(Raw(web.address, "127.0.0.30"))
+        for _ in range(20):
+            with Raw(web.address, "127.0.0.30") as raw:
+                # closed with a reset, at once
+                raw.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        with Raw(web.address, "127.0.0.30") as raw:
+            assert raw.answer().status == 429
+    assert "error.uncaught" not in web.log.read_text()
 
 
 def test_one_address_asks_so_often_and_no_more(web: Web) -> None:

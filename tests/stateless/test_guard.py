@@ -285,8 +285,9 @@ def test_what_this_machine_lacks_is_no_bots_failure(
     resolve: Resolve, bots: Bots, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A resolver, file descriptors; but a bot that refuses its connections has failed itself."""
-    resolve(dict.fromkeys(["bots.example", CONTROL_NAME], socket.gaierror(socket.EAI_AGAIN, "no")))
-    failures = [asked(bots, "http://bots.example/", Guard()).failure]
+    again, full = socket.gaierror(socket.EAI_AGAIN, "no"), OSError(errno.EMFILE, "no")
+    resolve({"bots.example": again, CONTROL_NAME: again, "other.example": full})
+    failures = [asked(bots, f"http://{name}.example/", Guard()).failure for name in ("bots", "other")]
     for lacking in (errno.EMFILE, errno.ECONNREFUSED):
 
         def connect(*_: Any, code: int = lacking) -> None:
@@ -296,7 +297,7 @@ def test_what_this_machine_lacks_is_no_bots_failure(
             patched.setattr(socket.socket, "connect", connect)
             failures.append(asked(bots, bots.url("good"), Guard(loopback=True)).failure)
     assert [(failure.code, failure.ours) for failure in failures] == [
-        ("unresolved", True),
+        *[("unresolved", True)] * 2,
         ("server", True),
         ("unreachable", False),
     ]

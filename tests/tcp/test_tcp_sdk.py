@@ -192,7 +192,9 @@ def test_addresses(text: str, address: tuple[str, int]) -> None:
     assert parse_tcp_address(text) == address
 
 
-@pytest.mark.parametrize("text", ["", ":1", "::1", "a:0", "a:65536", "a:x", "http://a:1", "a:1/b", "a:١", "a..b:1"])
+@pytest.mark.parametrize(
+    "text", ["", ":1", "::1", "[::1", "[::1:99", "a:0", "a:65536", "a:x", "http://a:1", "a:1/b", "a:١", "a..b:1"]
+)
 def test_what_is_no_address(text: str) -> None:
     """Named in the error."""
     with pytest.raises(BadAddress):
@@ -235,6 +237,7 @@ def test_the_command_takes_no_auth_file_of_another_game(tmp_path: Path) -> None:
     ("options", "said"),
     [
         (["--bot", "nothing"], "is none of random, threats"),
+        (["--bot", ".threats:Threats"], "no MODULE:CLASS"),
         (["--bot", "no.module:Here"], "cannot be loaded"),
         (["--bot", "json:JSONDecoder"], "no subclass"),
         (["--bot", "battlebot.client:Bot"], "has no method choose"),

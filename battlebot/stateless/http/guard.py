@@ -60,14 +60,19 @@ class Guard:
         """
         try:
             rows = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
-        except (socket.gaierror, UnicodeError) as error:
-            passing = getattr(error, "errno", None) in (socket.EAI_AGAIN, socket.EAI_SYSTEM, socket.EAI_MEMORY)
-            raise Unresolved(f"The name {host} could not be resolved.", passing and self._dns_is_down()) from None
+        except (OSError, UnicodeError) as error:
+            raise Unresolved(f"The name {host} could not be resolved.", self._is_ours(error)) from None
         found = list(dict.fromkeys((int(row[0]), str(row[4][0])) for row in rows))
         allowed = [(family, text) for family, text in found if "%" not in text and self.permits(_parsed(text))]
         if not allowed:
             raise forbidden(host)
         return allowed
+
+    def _is_ours(self, error: Exception) -> bool:
+        if isinstance(error, OSError) and not isinstance(error, socket.gaierror):
+            # this machine's own error, such as that no further file can be opened
+            return True
+        return getattr(error, "errno", None) in (socket.EAI_AGAIN, socket.EAI_MEMORY) and self._dns_is_down()
 
     def _dns_is_down(self) -> bool:
         """Whether DNS fails on this machine as a whole: a bot whose own name server fails must not gain by it."""
