@@ -110,11 +110,20 @@ class Supervisor:
 
     def _look(self, now_s: float) -> None:
         for place in self._places.values():
-            if place.restart_s is None and not place.child.alive:
-                self._bury(place, now_s)
-            elif place.restart_s is not None and now_s >= place.restart_s and place.child.program.has_room():
-                self._restart(place, now_s)
-            place.child.bound_log()
+            try:
+                self._look_at(place, now_s)
+            except EmbeddedError:
+                raise
+            except Exception:
+                # the other parts are looked after all the same
+                log.exception("part.not_looked_after", part=place.child.program.name)
+
+    def _look_at(self, place: _Place, now_s: float) -> None:
+        if place.restart_s is None and not place.child.alive:
+            self._bury(place, now_s)
+        elif place.restart_s is not None and now_s >= place.restart_s and place.child.program.has_room():
+            self._restart(place, now_s)
+        place.child.bound_log()
 
     def _restart(self, place: _Place, now_s: float) -> None:
         try:

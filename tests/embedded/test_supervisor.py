@@ -179,6 +179,24 @@ def test_what_cannot_be_started_now_is_tried_again(supervisor: Supervisor, tmp_p
     eventually(lambda: supervisor.child("sleeper").alive)
 
 
+class Unforeseen(Program):
+    """What nobody thought of, when it is to be started again."""
+
+    def has_room(self) -> bool:
+        raise ZeroDivisionError
+
+
+def test_an_error_about_one_part_leaves_the_others_supervised(supervisor: Supervisor) -> None:
+    """Whatever it is: else nothing would be started again any more, in silence."""
+    for program in (Unforeseen(name="odd", command=SLEEP), Program(name="sleeper", command=SLEEP)):
+        supervisor.start(program)
+    first = supervisor.child("sleeper").pid
+    supervisor.watch()
+    for name in ("odd", "sleeper"):
+        os.kill(supervisor.child(name).pid, signal.SIGKILL)
+    eventually(lambda: supervisor.child("sleeper").pid != first)
+
+
 def test_children_stop_in_the_reverse_order_of_their_start(tmp_path: Path) -> None:
     """The stores must be the last to go."""
     supervisor = Supervisor()
