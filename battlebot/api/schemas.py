@@ -7,7 +7,7 @@ from typing import Any
 from marshmallow import EXCLUDE, INCLUDE, Schema, ValidationError, fields
 
 from battlebot.contests.contest import STATES
-from battlebot.wire.names import MAX_NAME_LENGTH, checked_name
+from battlebot.wire.names import MAX_NAME_LENGTH, checked_label, checked_name
 
 ANONYMOUS = "Anonymous"
 MOST_GAMES = 1000
@@ -39,11 +39,11 @@ class Name(fields.Field[str]):
         return checked_name(value, attr or "name")
 
 
-class Owner(Name):
-    """A bot's owner; an empty text counts as none, as it did at the original server."""
+class Owner(fields.Field[str]):
+    """A bot's owner, by the rules for labels; an empty text counts as none, as it did at the original server."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
-        return ANONYMOUS if value == "" else super()._deserialize(value, attr, data, **kwargs)
+        return ANONYMOUS if value == "" else checked_label(value, attr or "owner")
 
 
 class Url(fields.Field[str]):

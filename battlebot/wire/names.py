@@ -1,4 +1,4 @@
-"""Validates the names of bots, owners and contests. No I/O.
+"""Validates the names of bots, contests, players and owners. No I/O.
 
 Refuses names that people cannot read reliably: invisible or bidirectional control characters, letters of scripts that
 are not used together, stacked accents, compatibility forms of plain characters. `arena/names/lookalikes.py` detects
@@ -46,7 +46,7 @@ def checked_name(value: object, what: str) -> str:
 def checked_label(value: object, what: str) -> str:
     """Return a name that identifies nobody elsewhere if valid: 1 to 64 visible characters or blanks, not all blank.
 
-    Looser than `checked_name`, for players of original clients. Raises BadName.
+    Looser than `checked_name`, for what original clients name: players of the TCP door, owners. Raises BadName.
     """
     if not isinstance(value, str) or not 1 <= len(value) <= MAX_NAME_LENGTH:
         raise BadName(f"{what} must be a string of 1 to {MAX_NAME_LENGTH} characters.", field=what)

@@ -21,6 +21,7 @@ DEFAULTS = {"owner": "Anonymous", "url": None, "available": True}
         ({"owner": ""}, {}),
         ({"owner": None}, {"owner": None}),
         ({"owner": "Zoë"}, {"owner": "Zoë"}),
+        ({"owner": "Даша Smith / ﬁve"}, {"owner": "Даша Smith / ﬁve"}),
         ({"url": None}, {}),
         ({"url": "x"}, {"url": "x"}),
         ({"available": False}, {"available": False}),
@@ -53,7 +54,7 @@ def test_a_wrong_field_is_told_with_its_rule(more: dict[str, Any], field: str, r
     assert about["sentence"].startswith(field)
 
 
-@pytest.mark.parametrize("more", [{"bot_id": ""}, {"bot_id": 3}, {"owner": "a/b"}, {"owner": 3}])
+@pytest.mark.parametrize("more", [{"bot_id": ""}, {"bot_id": 3}, {"owner": "a\u202eb"}, {"owner": 3}])
 def test_a_name_that_is_none_has_an_error_of_its_own(more: dict[str, Any]) -> None:
     """That of all doors, which names the field."""
     with pytest.raises(BadName) as refused:
