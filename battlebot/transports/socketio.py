@@ -249,7 +249,9 @@ class SocketIoDoor:
 
         session = self._sessions.get((id(server), sid))
         if session is not None:
-            self._try(session, partial(counted, session))
+            # by polling several may come at once, and during an upgrade by both ways
+            with session.attended:
+                self._try(session, partial(counted, session))
 
     def _try(self, session: Session, act: Callable[[], None]) -> None:
         try:

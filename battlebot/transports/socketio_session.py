@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ class Session:
 
     `setup`: changes of the game that came too fast, and wait for their turn. `has_played`: a game of its own has ended;
     `is_put_off`: the one that it asked for waits until its address may begin one. `gone`: the session is over.
+    `attended`: held while one of its requests is answered, so that they are answered one after another.
     """
 
     server: Any
@@ -37,6 +39,7 @@ class Session:
     has_played: bool = False
     is_put_off: bool = False
     gone: bool = False
+    attended: threading.Lock = field(default_factory=threading.Lock)
 
     def ended(self, match_id: str) -> None:
         """Notes that a match is over. If it is its own, one event more is allowed: the original asks for its next."""
