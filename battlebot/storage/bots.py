@@ -78,6 +78,11 @@ class Bots:
             with mongo_errors():
                 self._bots.update_one({"_id": bot_id}, {"$set": dict(changes)})
 
+    def tested(self, bot_id: str, url: str, result: Mapping[str, Any]) -> None:
+        """Keeps a test's result as `lastTest`, unless the bot has been given another url since. Raises Unavailable."""
+        with mongo_errors():
+            self._bots.update_one({"_id": bot_id, "url": url}, {"$set": {"lastTest": dict(result)}})
+
     def stateless(self) -> list[dict[str, Any]]:
         """`_id`, `game`, `url`, `available` of every stateless bot, oldest first. Raises Unavailable."""
         with mongo_errors():
