@@ -119,14 +119,17 @@ def show_why(asked: dict[str, Any], game: str, name: str) -> dict[str, Any]:
 def show_crosstable(asked: dict[str, Any], game: str, name: str) -> dict[str, Any]:
     """Who beat whom, by wins, draws and losses of each pair that has met"""
     contest = stored_contest(game, name)
-    rows = current_context().lookout.ranking(contest)[: asked["limit"]]
-    against = results(contest, [row["bot_id"] for row in rows])
+
+    def met(ranking: list[dict[str, Any]]) -> dict[str, dict[str, dict[str, int]]]:
+        return results(contest, [row["bot_id"] for row in ranking[: asked["limit"]]])
+
+    rows, against = current_context().lookout.ranking_with(contest, met)
     return {
         "points": contest.points,
         "bots": list(against),
         "rows": [
             {"bot_id": row["bot_id"], "rank": row["rank"], "score": row["score"], "against": against[row["bot_id"]]}
-            for row in rows
+            for row in rows[: asked["limit"]]
         ],
     }
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from battlebot.contests.contest import Contest
+
+Answer = TypeVar("Answer")
 
 
 class Directory(Protocol):
@@ -135,8 +137,13 @@ class Organiser(Protocol):
 class Lookout(Protocol):
     """What can be seen of a contest. Every method raises Unavailable."""
 
-    def ranking(self, contest: Contest) -> list[dict[str, Any]]:
-        """Returns the ranking's rows, best first."""
+    def ranking_with(
+        self, contest: Contest, read: Callable[[list[dict[str, Any]]], Answer]
+    ) -> tuple[list[dict[str, Any]], Answer]:
+        """Returns the ranking's rows, best first, and what `read(rows)` returns: of one moment.
+
+        `read` is called again if a result comes meanwhile, but not for ever.
+        """
 
     def standing(self, contest: Contest) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         """Returns the ranking's rows, and `{"played", "planned", "live"}` with `winner` if the format names one.

@@ -91,18 +91,18 @@ def show_contest(asked: dict[str, Any], game: str, contest: str) -> tuple[dict[s
     found = stored_contest(game, contest)
     limit, before, void, fault = asked["limit"], asked["before"], asked["void"] == "true", asked["fault"]
     check_before(before)
-    # one match more than requested shows whether there is more
-    if void or fault is not None:
-        kept = current_context().storage.games
-        entries: Iterator[Entry] = map(entry_of, kept.of_contest(game, contest, limit + 1, before, void, fault))
-    else:
-        entries = listed().of_contest(game, contest, limit + 1, before)
-    page, more = page_of(entries, limit)
-    answer: dict[str, Any] = {
-        "contest": contest_head(found),
-        "bots": current_context().lookout.ranking(found),
-        "games": shown(page),
-    }
+
+    def matches(_: object) -> tuple[list[Entry], bool]:
+        # one match more than requested shows whether there is more
+        if void or fault is not None:
+            kept = current_context().storage.games
+            entries: Iterator[Entry] = map(entry_of, kept.of_contest(game, contest, limit + 1, before, void, fault))
+        else:
+            entries = listed().of_contest(game, contest, limit + 1, before)
+        return page_of(entries, limit)
+
+    bots, (page, more) = current_context().lookout.ranking_with(found, matches)
+    answer: dict[str, Any] = {"contest": contest_head(found), "bots": bots, "games": shown(page)}
     if not more:
         return answer, 200, {}
     older = {"limit": limit, "before": page[-1].match_id, "void": "true" if void else None, "fault": fault}

@@ -34,6 +34,18 @@ class Kept:
     progress: Progress
 
 
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Where the kept ratings of a game differ from what a rebuild makes: rows `{bot_id, kept, rebuilt}`.
+
+    `kept` and `rebuilt` are a rating's fields (`Rating.as_dict`) or None. `is_due`: they may differ until they are made
+    anew, because a match was archived late or became void.
+    """
+
+    rows: list[dict[str, Any]]
+    is_due: bool
+
+
 class Rater:
     """The ratings of all games. Every method raises Unavailable when MongoDB does not answer."""
 
@@ -67,19 +79,18 @@ class Rater:
         self._ratings.mark_stale(game)
         return self.rate_new(game)
 
-    def difference(self, game: str) -> list[dict[str, Any]]:
-        """Where the kept ratings differ from what a rebuild would make of the same matches. Changes nothing.
-
-        Rows `{bot_id, kept, rebuilt}`, each of those a rating's fields (`Rating.as_dict`) or None.
-        """
+    def compare(self, game: str) -> Comparison:
+        """Compares the kept ratings with what a rebuild would make of the matches up to the cursor. Changes nothing."""
         document, rows = self._ratings.together(game)
-        kept = _ratings(rows)
-        made, _ = self._made(game, Progress.from_document(document).at.seq)
-        return [
+        kept, at = _ratings(rows), Progress.from_document(document).at
+        made, progress = self._made(game, at.seq)
+        differing = [
             {"bot_id": bot, "kept": _shown(kept.get(bot)), "rebuilt": _shown(made.get(bot))}
             for bot in sorted({*kept, *made})
             if not _same(kept.get(bot), made.get(bot))
         ]
+        # with other numbers of matches, other matches were rated
+        return Comparison(differing, is_due=document.get("stale", False) or progress.at != at)
 
     def _look_back(self, game: str, thorough: bool) -> None:
         kept = self._kept(game)

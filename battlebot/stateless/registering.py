@@ -124,7 +124,7 @@ class StatelessBots:
             # it may have been changed while this waited
             url = self._url_of(game, bot_id)
             result = self._trial.of(game, bot_id, url)
-        self._bots.change(bot_id, {"lastTest": result})
+        self._bots.tested(bot_id, url, result)
         if result["ok"]:
             self._health.resume(url)
         return result

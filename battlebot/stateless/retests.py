@@ -47,7 +47,7 @@ class Retests:
     def _test(self, bot: Mapping[str, Any]) -> None:
         try:
             result = self.trial.of(bot["game"], bot["_id"], bot["url"])
-            self.bots.change(bot["_id"], {"lastTest": result})
+            self.bots.tested(bot["_id"], bot["url"], result)
             if result["ok"]:
                 self.health.passed(bot["url"])
                 log.info("bot.resumed", bot=bot["_id"])

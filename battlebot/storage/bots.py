@@ -53,6 +53,11 @@ class Bots:
                     raise NameTaken(f"The name {bot_id!r} looks like one that is taken.", field="bot_id") from None
                 raise NameTaken(f"The name {bot_id!r} is taken.", field="bot_id") from None
 
+    def take_back(self, bot_id: str, sealed_pass_hash: bytes) -> None:
+        """Removes a bot that has been registered with this pass_hash, which nobody was told. Raises Unavailable."""
+        with mongo_errors():
+            self._bots.delete_one({"_id": bot_id, "sealed_pass_hash": sealed_pass_hash})
+
     def find(self, bot_id: str) -> dict[str, Any] | None:
         """The bot's document, or None. Raises Unavailable."""
         with mongo_errors():
@@ -74,6 +79,11 @@ class Bots:
         if changes:
             with mongo_errors():
                 self._bots.update_one({"_id": bot_id}, {"$set": dict(changes)})
+
+    def tested(self, bot_id: str, url: str, result: Mapping[str, Any]) -> None:
+        """Keeps a test's result as `lastTest`, unless the bot has been given another url since. Raises Unavailable."""
+        with mongo_errors():
+            self._bots.update_one({"_id": bot_id, "url": url}, {"$set": {"lastTest": dict(result)}})
 
     def stateless(self) -> list[dict[str, Any]]:
         """`_id`, `game`, `url`, `available` of every stateless bot, oldest first. Raises Unavailable."""

@@ -131,19 +131,13 @@ class SocketIoDoor:
 
     def _new_game(self, server: Any, sid: str, payload: Any = None, *_: Any) -> None:
         def begin(session: Session) -> None:
-            if session.game is not None or session.begins:
+            if session.game is not None or session.is_put_off:
                 raise WrongState(
                     "One socket runs one game at a time: this one's goes on, or is about to begin.", kind=cubed.RUNNING
                 )
             wanted = cubed.read_new_game(payload)
-            # noted before Redis is asked: a client that polls may send another request meanwhile
-            session.begins = True
-            is_put_off = False
-            try:
-                is_put_off = not self._starts(session, wanted)
-            finally:
-                session.begins = is_put_off
-            if is_put_off:
+            if not self._starts(session, wanted):
+                session.is_put_off = True
                 in_background(self._start_later, session, wanted)
 
         self._attend(server, sid, begin)
@@ -184,7 +178,7 @@ class SocketIoDoor:
         try:
             self._try(session, start)
         finally:
-            session.begins = False
+            session.is_put_off = False
 
     def _begin(self, wanted: cubed.NewGame) -> Match:
         try:
@@ -255,7 +249,9 @@ class SocketIoDoor:
 
         session = self._sessions.get((id(server), sid))
         if session is not None:
-            self._try(session, partial(counted, session))
+            # by polling several may come at once, and during an upgrade by both ways
+            with session.attended:
+                self._try(session, partial(counted, session))
 
     def _try(self, session: Session, act: Callable[[], None]) -> None:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -24,8 +25,8 @@ class Session:
     """A connected viewer. `game`: the match that it has started, while that is running; `watches`: all that it follows.
 
     `setup`: changes of the game that came too fast, and wait for their turn. `has_played`: a game of its own has ended;
-    `begins`: the one that it asked for is about to begin, or waits until its address may begin one. `gone`: the session
-    is over.
+    `is_put_off`: the one that it asked for waits until its address may begin one. `gone`: the session is over.
+    `attended`: held while one of its requests is answered, so that they are answered one after another.
     """
 
     server: Any
@@ -36,8 +37,9 @@ class Session:
     watches: set[str] = field(default_factory=set)
     setup: dict[str, Any] = field(default_factory=dict)
     has_played: bool = False
-    begins: bool = False
+    is_put_off: bool = False
     gone: bool = False
+    attended: threading.Lock = field(default_factory=threading.Lock)
 
     def ended(self, match_id: str) -> None:
         """Notes that a match is over. If it is its own, one event more is allowed: the original asks for its next."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import redis
@@ -21,6 +22,7 @@ from battlebot.errors import LoginFailed, NameTaken, Unavailable
 from battlebot.redisio import keys
 from battlebot.runtime import cooperative
 from battlebot.storage import Storage
+from battlebot.storage.bots import Bots
 from battlebot.storage.vault import Vault
 from battlebot.wire.login import Login, login_hash
 
@@ -133,6 +135,29 @@ def test_a_bot_may_not_look_like_any_form_of_a_players_name(node: Callable[..., 
         with pytest.raises(NameTaken):
             directory.register(GAME, name, "me")
     directory.register(GAME, "ACE", "me")
+
+
+def test_a_player_who_comes_while_its_name_is_registered_keeps_it(
+    node: Callable[..., Directory], storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was let in before there was a bot of that name, and played as that one. When it has left, the name is free."""
+    used, register = set[str](), Bots.register
+    directory, other = node(), node()
+    monkeypatch.setattr(directory, "_used_names", lambda _: frozenset(used))
+
+    def comes(*given: Any, **more: Any) -> None:
+        register(*given, **more)
+        used.add("new")
+        with pytest.raises(LoginFailed):
+            other.check(login("new", "f" * 64), SALT)
+
+    monkeypatch.setattr(Bots, "register", comes)
+    with pytest.raises(NameTaken):
+        directory.register(GAME, "new", "me")
+    assert storage.bots.find("new") is None
+    monkeypatch.setattr(Bots, "register", register)
+    used.clear()
+    other.check(login("new", directory.register(GAME, "new", "me")), SALT)
 
 
 def test_names_in_use_are_gone_through_once_for_all_who_were_given_them(

@@ -136,7 +136,7 @@ def books_of(settings: Settings, duelists: list[Duelist]) -> Books:
     # rates what is not rated yet, instead of waiting for the worker to do so
     Rater(storage).rate_new(GAME)
     ratings = storage.ratings.page(GAME, 100_000)
-    differing = Rater(storage).difference(GAME)
+    differing = Rater(storage).compare(GAME).rows
     storage.close()
     with pymongo.MongoClient(settings.mongodb_uri) as client:
         games = list(client[settings.mongodb_database]["games"].find({"game": GAME}).sort("match.seq", 1))

@@ -91,7 +91,7 @@ def test_a_wrong_elo_is_a_difference_that_a_rebuild_mends(storage: Storage) -> N
     Rater(storage).rate_new(GAME)
     right = kept(storage)
     storage.database["ratings"].update_one({"bot_id": "bot1"}, {"$inc": {"elo": 0.5}})
-    [row] = Rater(storage).difference(GAME)
+    [row] = Rater(storage).compare(GAME).rows
     assert (row["bot_id"], row["kept"]["elo"] - row["rebuilt"]["elo"]) == ("bot1", pytest.approx(0.5))
     Rater(storage).rebuild(GAME)
     assert kept(storage) == right

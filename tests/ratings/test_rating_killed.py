@@ -45,7 +45,7 @@ def test_killed_at_any_time_the_ratings_are_whole_and_right(settings: Settings, 
             process.wait()
         # MongoDB does this by itself to transactions that are a minute old
         storage.client.admin.command("killAllSessions", [])
-        assert rater.difference(GAME) == []
+        assert rater.compare(GAME).rows == []
     storage.archive.store(games[1300:])
     rater.rate_new(GAME)
     assert kept(storage) == right(games)

@@ -50,7 +50,7 @@ def test_each_match_is_applied_once_in_the_order_of_ends(storage: Storage, rater
         assert rater.rate_new(GAME) == 0
         assert cursor(storage)["revision"] == revision
     assert kept(storage) == right(games)
-    assert rater.difference(GAME) == []
+    assert rater.compare(GAME).rows == []
 
 
 def test_the_order_is_that_of_the_ends_not_of_the_ids_or_of_storing(storage: Storage, rater: Rater) -> None:
@@ -124,7 +124,7 @@ def test_a_match_that_becomes_void_after_it_was_rated_is_taken_out(told: bool, s
         rater.rate_new(GAME, thorough=True)
     assert kept(storage) == right(games)
     assert "onlyonce" not in kept(storage)
-    assert rater.difference(GAME) == []
+    assert rater.compare(GAME).rows == []
 
 
 def test_a_voiding_by_the_ledger_is_noticed(storage: Storage, rater: Rater) -> None:
@@ -193,7 +193,7 @@ def test_raters_rebuilders_late_archives_and_voids_at_once_end_at_the_right_rati
             one.result()
     Rater(storage).rate_new(GAME, thorough=True)
     assert kept(storage) == right(games)
-    assert Rater(storage).difference(GAME) == []
+    assert Rater(storage).compare(GAME).rows == []
 
 
 class Failing:
@@ -362,19 +362,19 @@ def test_the_difference_names_who_differs_and_changes_nothing(storage: Storage, 
     storage.archive.store([stored(1), stored(2, ["c", "d"], "c")])
     rater.rate_new(GAME)
     storage.archive.store([stored(3)])
-    assert rater.difference(GAME) == []
+    assert rater.compare(GAME).rows == []
     collection = storage.database["ratings"]
     collection.update_one({"bot_id": "a"}, {"$inc": {"mu": 1e-6}})
     collection.delete_one({"bot_id": "c"})
     collection.insert_one({"game": GAME, "bot_id": "ghost", "mu": 1.0, "sigma": 2.0, "matches": 3})
     before = kept(storage)
-    rows = {row["bot_id"]: row for row in rater.difference(GAME)}
+    rows = {row["bot_id"]: row for row in rater.compare(GAME).rows}
     assert rows.keys() == {"a", "c", "ghost"}
     assert rows["ghost"] == {"bot_id": "ghost", "kept": Rating(1.0, 2.0, 3).as_dict(), "rebuilt": None}
     assert rows["c"]["kept"] is None
     assert rows["a"]["kept"]["mu"] - rows["a"]["rebuilt"]["mu"] == pytest.approx(1e-6)
     assert kept(storage) == before
-    assert Rater(storage).difference("nothing was ever played here") == []
+    assert Rater(storage).compare("nothing was ever played here").rows == []
 
 
 def test_more_than_two_players_by_places(storage: Storage, rater: Rater) -> None:

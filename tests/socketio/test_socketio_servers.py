@@ -5,13 +5,10 @@ from __future__ import annotations
 import base64
 import json
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import requests
 from cluster import LIMIT_S, Cluster, Web
-from httpbots import Bots
-from viewers import OriginalPolling, game
 
 from battlebot.config import Settings
 from battlebot.transports.socketio_servers import LONGEST_ID, can_be_taken, make_servers
@@ -113,18 +110,6 @@ def test_who_connects_again_over_its_connection_gets_no_new_allowance(poller: Po
     # twice what is allowed in a second, and what has been allowed since
     assert 10 <= taken <= 10 + 5 * (time.monotonic() - began_s)
     assert told.count("TOO_MANY_EVENTS") == 20 - taken
-
-
-def test_of_games_that_are_asked_for_at_the_same_moment_one_begins(nodes: tuple[Web, Web], bots: Bots) -> None:
-    """By a request each: all look whether the socket runs one before any has begun."""
-    wanted = game(bots.url("slow"), bots.url("slow"), maxNumOfTicks=50)
-    with OriginalPolling(nodes[0]) as viewer:
-        with ThreadPoolExecutor(4) as pool:
-            list(pool.map(lambda _: viewer.say("NEW_GAME", wanted), range(4)))
-        viewer.until("GAME_STARTED")
-        viewer.until("ERROR", 3)
-        assert [body["error"] for body in viewer.bodies("ERROR")] == ["GAME_ALREADY_RUNNING"] * 3
-        assert len(viewer.bodies("GAME_STARTED")) == 1
 
 
 class Everybody:

@@ -144,3 +144,14 @@ def test_an_owners_test_is_kept_and_ends_a_pause_if_it_is_passed(
     directory.register("numberwang", "connecting", "owner")
     with pytest.raises(Refused):
         owners.test("numberwang", "connecting")
+
+
+def test_a_test_that_ends_after_a_change_of_the_url_is_not_the_last_one(
+    owners: StatelessBots, storage: Storage, bots: Bots
+) -> None:
+    """The owner, who made the change at another node, was shown what the old url answered beside the new one."""
+    owners.register("battlecube", "url-bot", "owner", bots.url("good"), True)
+    changed = {"url": bots.url("slow"), "lastTest": {"ok": True, "at": 0}}
+    bots.keep = lambda _: storage.bots.change("url-bot", changed)
+    assert owners.test("battlecube", "url-bot")["ok"]
+    assert owners.show("battlecube", "url-bot")["lastTest"] == changed["lastTest"]

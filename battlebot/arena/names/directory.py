@@ -62,7 +62,14 @@ class Directory:
         """
         self._check_unused(bot_id)
         pass_hash = new_secret()
-        self._bots.register(game, bot_id, owner, self._vault.seal(pass_hash), likeness(bot_id), **stateless)
+        sealed = self._vault.seal(pass_hash)
+        self._bots.register(game, bot_id, owner, sealed, likeness(bot_id), **stateless)
+        try:
+            # a player who was let in just now knew of no bot, and would play as this one
+            self._check_unused(bot_id)
+        except NameTaken:
+            self._bots.take_back(bot_id, sealed)
+            raise
         return pass_hash
 
     def _check_unused(self, bot_id: str) -> None:
@@ -91,6 +98,7 @@ class Directory:
         found, known = self._find(bot_id) or self._nobody
         if not secrets.compare_digest(pass_hash.encode(), known.encode()) or found != game:
             raise LoginFailed("The bot, its game or its pass_hash is not right.")
+        self._remember(bot_id, found, known)
 
     def registered(self, names: Collection[str]) -> bool:
         """Returns whether one of these is, or looks like, a registered bot's name. Raises Unavailable."""
@@ -109,6 +117,7 @@ class Directory:
         fits = hash_fits(login.login_hash, pass_hash, salt)
         if not fits or game != login.game:
             raise LoginFailed("The bot, its game or its login_hash is not right.")
+        self._remember(login.bot_id, game, pass_hash)
         return lambda given, its_salt: hash_fits(given, pass_hash, its_salt)
 
     def _find(self, bot_id: str) -> tuple[str, str] | None:
@@ -123,10 +132,13 @@ class Directory:
         row = held(lambda: self._row(bot_id), self._hold_s)
         if row is None:
             return None
-        found = self._remembered[bot_id] = (row["game"], self._opened(bot_id, row["sealed_pass_hash"]))
+        return row["game"], self._opened(bot_id, row["sealed_pass_hash"])
+
+    def _remember(self, bot_id: str, game: str, pass_hash: str) -> None:
+        """Only once somebody has its pass_hash: until that is given out, a registration may be taken back."""
+        self._remembered[bot_id] = game, pass_hash
         if len(self._remembered) > REMEMBERED:
             self._remembered.popitem(last=False)
-        return found
 
     def _row(self, bot_id: str) -> Mapping[str, Any] | None:
         found = self._looked_up.ask(bot_id)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.seats import seatings
@@ -29,6 +29,9 @@ from battlebot.storage import Storage
 MOST_BOTS = 200  # with more, meetings are shown for one bot at a time
 REMEMBERED_S = 2.0  # how long values made from all meetings of a contest are cached, unless results or changes come
 MOST_REMEMBERED = 100
+TRIES = 3  # to read a ranking and what belongs to it at a moment at which no result comes
+
+Answer = TypeVar("Answer")
 
 
 @dataclass
@@ -50,9 +53,23 @@ class Lookout:
 
     def ranking(self, contest: Contest) -> list[dict[str, Any]]:
         """The rows of the format's `ranking`, best first."""
+        return self._ranked(contest, self.storage.standings.of_contest(*contest.where))
+
+    def ranking_with(
+        self, contest: Contest, read: Callable[[list[dict[str, Any]]], Answer]
+    ) -> tuple[list[dict[str, Any]], Answer]:
+        """The rows of `ranking`, and what `read(rows)` returns: of one moment, unless results come all the time."""
+        for _ in range(TRIES):
+            counts = self.storage.standings.of_contest(*contest.where)
+            rows = self._ranked(contest, counts)
+            answer = read(rows)
+            if self.storage.standings.of_contest(*contest.where) == counts:
+                break
+        return rows, answer
+
+    def _ranked(self, contest: Contest, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         game, name = contest.where
         points, form = contest.points, format_of(contest)
-        rows = self.storage.standings.of_contest(game, name)
         # bots may have come before the contest had its list
         members = set(contest.bots([row["bot_id"] for row in rows]))
         rows = [row for row in rows if row["bot_id"] in members]
