@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from webhouse import CONTESTS, House
@@ -13,9 +12,9 @@ from battlebot.storage.standings import Standings
 
 def once(monkeypatch: pytest.MonkeyPatch, after: bool, happens: Callable[[], object]) -> None:
     """Has something happen just before the standings are read for the first time, or just after."""
-    read, left = Standings.of_contest, [happens]
+    read, left = Standings.sent, [happens]
 
-    def reading(standings: Standings, game: str, contest: str) -> list[dict[str, Any]]:
+    def reading(standings: Standings, game: str, contest: str) -> list[bytes]:
         if left and not after:
             left.pop()()
         found = read(standings, game, contest)
@@ -23,7 +22,7 @@ def once(monkeypatch: pytest.MonkeyPatch, after: bool, happens: Callable[[], obj
             left.pop()()
         return found
 
-    monkeypatch.setattr(Standings, "of_contest", reading)
+    monkeypatch.setattr(Standings, "sent", reading)
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
@@ -65,12 +64,12 @@ def test_the_crosstable_has_the_scores_of_its_results(home: House, monkeypatch: 
 def test_an_answer_comes_though_results_come_all_the_time(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is not put together for ever."""
     home.contest("cup", bots=("a", "b"))
-    read = Standings.of_contest
+    read = Standings.sent
 
-    def reading(standings: Standings, game: str, contest: str) -> list[dict[str, Any]]:
+    def reading(standings: Standings, game: str, contest: str) -> list[bytes]:
         found = read(standings, game, contest)
         home.play("a", "b", "a", "cup")
         return found
 
-    monkeypatch.setattr(Standings, "of_contest", reading)
+    monkeypatch.setattr(Standings, "sent", reading)
     assert home.client.get("/games/noughtsandcrosses/contest/cup").status_code == 200

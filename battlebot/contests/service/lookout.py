@@ -59,11 +59,12 @@ class Lookout:
         self, contest: Contest, read: Callable[[list[dict[str, Any]]], Answer]
     ) -> tuple[list[dict[str, Any]], Answer]:
         """The rows of `ranking`, and what `read(rows)` returns: of one moment, unless results come all the time."""
+        standings = self.storage.standings
         for _ in range(TRIES):
-            counts = self.storage.standings.of_contest(*contest.where)
-            rows = self._ranked(contest, counts)
+            sent = standings.sent(*contest.where)
+            rows = self._ranked(contest, standings.rows(sent))
             answer = read(rows)
-            if self.storage.standings.of_contest(*contest.where) == counts:
+            if standings.sent(*contest.where) == sent:
                 break
         return rows, answer
 
