@@ -220,7 +220,7 @@ LAYERS = {
         "the ratings' commands stand on storage and the ratings",
         *("cli", "ratings", "storage", "errors"),
         theirs=("click", "rich"),
-        never=PURE - {"sys", "pathlib", "time"},
+        never=PURE - {"sys", "pathlib"},
     ),
     "battlebot.cli.verify": layer(
         "what is stored is verified by the referee's replay and the contests' checks, which are pure",

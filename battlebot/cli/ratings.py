@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -15,12 +14,9 @@ from battlebot.cli.output import print_rows
 from battlebot.errors import UnknownGame
 
 if TYPE_CHECKING:
-    from battlebot.ratings.service import Comparison, Rater
     from battlebot.storage import Storage
 
 COLUMNS = ("rank", "bot_id", "mu", "sigma", "low", "high", "ordinal", "matches")
-REBUILT_WITHIN_S = 10.0  # a worker begins in a second or two, if there is one
-LOOK_S = 0.5
 
 
 @click.group("ratings")
@@ -62,30 +58,22 @@ def rebuild(game: str | None, data: Path | None) -> None:
 @click.argument("game", required=False)
 @of_data
 def check(game: str | None, data: Path | None) -> int:
-    """Compare ratings with the stored matches. Exit status 1 if any differs. Changes nothing.
+    """Compare ratings with the stored matches. Changes nothing.
 
-    While a server runs, waits a little for a rebuild that is due, as after a match was voided.
+    Exit status 1 if any differs, unless a worker is about to rebuild the game's, as after a match was voided.
     """
     from battlebot.ratings.service import Rater
 
-    differing = 0
+    wrong = False
     with _storage(data) as storage:
         for name in _chosen(storage, game):
-            found = _compared(Rater(storage), name)
-            rows, due = found.rows, ", and are due to be rebuilt by a worker" if found.is_due else ""
-            differing += len(rows)
-            click.echo(f"{name}: {f'{len(rows)} ratings differ{due}' if rows else 'as rebuilt'}.")
-            for row in rows:
+            found = Rater(storage).compare(name)
+            due = ", and are due to be rebuilt by a worker" if found.is_due else ""
+            click.echo(f"{name}: {f'{len(found.rows)} ratings differ{due}' if found.rows else 'as rebuilt'}.")
+            for row in found.rows:
                 click.echo(f"  {row['bot_id']}: kept {_brief(row['kept'])}, rebuilt {_brief(row['rebuilt'])}")
-    return 1 if differing else 0
-
-
-def _compared(rater: Rater, game: str) -> Comparison:
-    """Where ratings differ, once no rebuild is due, but after `REBUILT_WITHIN_S` in any case."""
-    until_s = time.monotonic() + REBUILT_WITHIN_S
-    while (found := rater.compare(game)).rows and found.is_due and time.monotonic() < until_s:
-        time.sleep(LOOK_S)
-    return found
+            wrong = wrong or (bool(found.rows) and not found.is_due)
+    return 1 if wrong else 0
 
 
 def _storage(data: Path | None) -> AbstractContextManager[Storage]:
