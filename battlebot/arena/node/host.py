@@ -38,12 +38,7 @@ class Host:
     """Operations on a table, for callers that hold its lock. `look_later(match_id)` schedules a look after a match."""
 
     def __init__(
-        self,
-        conductor: Conductor,
-        tables: Tables,
-        timers: Timers,
-        look_later: Callable[[str], None],
-        opening: Opening,
+        self, conductor: Conductor, tables: Tables, timers: Timers, look_later: Callable[[str], None], opening: Opening
     ) -> None:
         self.conductor = conductor
         self.tables = tables
@@ -101,7 +96,7 @@ class Host:
                 # a player that sits here while its seat is empty was wrongly taken for gone
                 if player.table is not table:
                     self.tables.seat(table, player)
-                self.deliver(table, player, update, answer.reply)
+                self.deliver_after_missed(table, player, update, answer.reply)
         self._seat_again(table, answer.match)
         if answer.then is not None:
             # both bots are told how this board ended before either is asked on the next
@@ -159,6 +154,13 @@ class Host:
         player.tell(shown, reply)
         if shown.final:
             self.finish(table, player)
+
+    def deliver_after_missed(self, table: Table, player: Player, shown: Shown, reply: bool = False) -> None:
+        """Like `deliver`; a player that has not been told yet what it missed is told both by the next look."""
+        if player.seen_of(table.match_id) is None:
+            self.deliver(table, player, shown, reply)
+        else:
+            self._look_later(table.match_id)
 
     def finish(self, table: Table, player: Player) -> None:
         """Unseats a player whose match is over: it waits at its place for the board that follows, or is released."""
