@@ -28,7 +28,7 @@ log = structlog.get_logger()
 class _Place:
     """One child's place: the child, its early deaths in a row, and when (monotonic) the next may start.
 
-    `told`: the latest unforeseen error about it.
+    `told`: the unforeseen error of the latest look at it, empty if there was none.
     """
 
     child: Child
@@ -116,6 +116,7 @@ class Supervisor:
         for place in self._places.values():
             try:
                 self._look_at(place, now_s)
+                place.told = ""
             except EmbeddedError:
                 raise
             except Exception as error:
