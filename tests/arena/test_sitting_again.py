@@ -14,6 +14,7 @@ import redis
 from cluster import wait_for
 from nodes import arena_of
 from players import login_of, player_of
+from structlog.testing import capture_logs
 
 from battlebot.arena.live.calls import encode_match
 from battlebot.arena.live.conduct import Conductor
@@ -491,6 +492,30 @@ def test_who_resumes_is_told_what_it_missed_though_the_match_goes_on_before_anot
     wait_for(lambda: bot.told, "the state")
     assert [turn["n"] for turn in bot.told[0]["missed"]] == [1, number]
     assert bot.told[0]["state"]["complete"] is (number < 0)
+
+
+def test_who_resumes_is_told_an_end_that_is_stored_while_redis_is_silent(
+    node: Node, match: Match, client: redis.Redis, no_turns: Silence
+) -> None:
+    """And has been retired when the node looks again: nothing was lost."""
+    node.read_letter(match)
+    node.arena.turned(node.ada, {"n": 1}, time.monotonic())
+    node.arena.left(node.ada, False, "broken")
+    other_plays(node, match, -20)
+    bot = Bot()
+    back = player_of(login_of("ada", resume=match.id, version=0, protocol=2), bot, "2")
+    back.new_place("n1", time.time())
+    node.arena.expect(back)
+    with no_turns():
+        assert node.arena.join(back, match.id)
+    client.delete(keys.match(match.id))
+    with capture_logs() as logs:
+        node.timers.start()
+        wait_for(lambda: bot.told, "the end")
+    assert bot.told[0]["state"]["complete"] is True
+    # other tests' nodes may still tell of their matches
+    assert [one for one in logs if (one["event"], one.get("match")) == ("match.lost", match.id)] == []
+    assert bot.closed == []
 
 
 def test_who_resumes_a_match_that_another_connection_played_to_its_end_comes_again_if_redis_is_silent(
