@@ -7,7 +7,7 @@ from typing import Any
 from flask import Flask
 from flask_smorest import Api
 
-from battlebot.api.schemas import Count, ErrorBody, Name
+from battlebot.api.schemas import Count, ErrorBody, Flag, Name, Owner, Url
 
 DESCRIBED_KEY = "battlebot.openapi"
 
@@ -31,8 +31,8 @@ def describe(app: Flask) -> Api:
         OPENAPI_JSON_PATH="openapi.json",
     )
     api = DescribedApi(app)
-    api.register_field(Name, "string", None)
-    api.register_field(Count, "integer", None)
+    for field, kind in ((Name, "string"), (Owner, "string"), (Url, "string"), (Flag, "boolean"), (Count, "integer")):
+        api.register_field(field, kind, None)
     app.extensions[DESCRIBED_KEY] = api
     return api
 

@@ -149,15 +149,18 @@ class Child:
                 self._begun = 0
 
     def last_words(self) -> str:
-        """`: ` with the most telling line that it has written to its log, and the log's path; `.` if it has no log."""
+        """`: ` with the most telling line of its log, and the log's path; `.` if it has none, or none to be read."""
         log = self.program.log
-        if log is None or not log.exists():
+        if log is None:
             return "."
-        with log.open("rb") as stream:
-            size = log.stat().st_size
-            # what is before is an earlier child's, unless the log has been moved meanwhile
-            stream.seek(max(0, size - _TAIL_BYTES, self._begun if self._begun <= size else 0))
-            lines = stream.read().decode(errors="replace").split("\n")
+        try:
+            with log.open("rb") as stream:
+                size = log.stat().st_size
+                # what is before is an earlier child's, unless the log has been moved meanwhile
+                stream.seek(max(0, size - _TAIL_BYTES, self._begun if self._begun <= size else 0))
+                lines = stream.read().decode(errors="replace").split("\n")
+        except OSError:
+            return "."
         words = most_telling(lines)
         return f": {words} (see {log})" if words is not None else f" (see {log})."
 

@@ -26,13 +26,17 @@ log = structlog.get_logger()
 
 @dataclass
 class _Place:
-    """One child's place: the child, its early deaths in a row, and when (monotonic) the next may start."""
+    """One child's place: the child, its early deaths in a row, and when (monotonic) the next may start.
+
+    `told`: the unforeseen error of the latest look at it, empty if there was none.
+    """
 
     child: Child
     started_s: float
     deaths: int = 0
     delay_s: float = FIRST_DELAY_S
     restart_s: float | None = None
+    told: str = ""
 
 
 class Supervisor:
@@ -112,11 +116,14 @@ class Supervisor:
         for place in self._places.values():
             try:
                 self._look_at(place, now_s)
+                place.told = ""
             except EmbeddedError:
                 raise
-            except Exception:
-                # the other parts are looked after all the same
-                log.exception("part.not_looked_after", part=place.child.program.name)
+            except Exception as error:
+                # the other parts are looked after all the same; this is tried again ten times a second
+                if place.told != repr(error):
+                    place.told = repr(error)
+                    log.exception("part.not_looked_after", part=place.child.program.name)
 
     def _look_at(self, place: _Place, now_s: float) -> None:
         if place.restart_s is None and not place.child.alive:

@@ -20,7 +20,6 @@ Record = Mapping[str, Any]
 # what the archive adds to a final state, or leaves out of it
 NOT_OF_THE_STATE = RESERVED_OF_A_STATE | {"complete", "nextPlayer"}
 END = frozenset(("victor", "reason"))
-UNREADABLE = (KeyError, IndexError, TypeError, ValueError, AttributeError)  # raised by records of another form
 ROUNDING_MS = 1.0
 CLOCKS_APART_MS = 2000  # successive turns may have been stamped by two machines
 KINDS: Mapping[str, type] = {"players": list, "turns": list, "match": dict}
@@ -34,24 +33,28 @@ def check_match(game: Game, record: Record) -> list[Finding]:
     """
     try:
         return [*_kinds(record), *_counts(record), *_replayed(game, record)]
-    except UNREADABLE as error:
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         return [finding("incomplete", f"The record cannot be read ({type(error).__name__}: {error}).")]
 
 
 def states(game: Game, record: Record) -> Iterator[dict[str, Any]]:
     """Yields the state before the first turn of a stored match and after each turn. Raises what the game raises."""
-    state, marks = _begun(game, record)
+    marks = _marks(record)
+    state = game.initial_state(*_beginning(record))
     yield state
     for number, turn in enumerate(record["turns"], start=1):
         state = entered(game, state, turn, marks.get(number))
         yield state
 
 
-def _begun(game: Game, record: Record) -> tuple[dict[str, Any], dict[int, str]]:
-    """Returns the first state, and number -> mark of those entries in `turns` that are no turn of a bot."""
-    about = record["match"]
-    state = game.initial_state(record["players"], about["seed"], about["options"])
-    return state, {number: mark for mark in MARKS for number in about.get(mark, ())}
+def _beginning(record: Record) -> tuple[Any, Any, Any]:
+    """Returns the players, the seed and the options, of which the game makes the first state."""
+    return record["players"], record["match"]["seed"], record["match"]["options"]
+
+
+def _marks(record: Record) -> dict[int, str]:
+    """Returns number -> mark of those entries in `turns` that are no turn of a bot."""
+    return {number: mark for mark in MARKS for number in record["match"].get(mark, ())}
 
 
 def finding(code: str, sentence: str) -> Finding:
@@ -97,10 +100,9 @@ def _replayed(game: Game, record: Record) -> Iterator[Finding]:
     if record["match"]["evidence"].get("event") == BEGINNING:
         # the game failed to make a state that could be compared
         return
+    beginning, marks = _beginning(record), _marks(record)
     try:
-        state, marks = _begun(game, record)
-    except UNREADABLE:
-        raise
+        state = game.initial_state(*beginning)
     except RAISED_OUTSIDE as error:
         yield finding("game-error", f"The game's code makes no first state ({type(error).__name__}: {error}).")
         return

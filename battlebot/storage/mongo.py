@@ -82,9 +82,10 @@ def mongo_errors() -> Iterator[None]:
 def _kind(error: PyMongoError) -> str:
     """What the system or the TLS library says of the connection, as the driver quotes it; else the name of the error.
 
-    That of a query which it cuts off, as its monitor finds a hang, is private.
+    That of a query which it cuts off, as its monitor finds a hang, is private. Other errors than a connection's may
+    quote what was to be written.
     """
-    if found := OF_THE_SYSTEM.search(str(error)):
+    if isinstance(error, ConnectionFailure) and (found := OF_THE_SYSTEM.search(str(error))):
         return found[1]
     name = type(error).__name__
     return "it hangs" if name == "_OperationCancelled" else name

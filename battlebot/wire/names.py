@@ -46,7 +46,8 @@ def checked_name(value: object, what: str) -> str:
 def checked_label(value: object, what: str) -> str:
     """Return a name that identifies nobody elsewhere if valid: 1 to 64 visible characters or blanks, not all blank.
 
-    Looser than `checked_name`, for what original clients name: players of the TCP door, owners. Raises BadName.
+    Looser than `checked_name`, for what original clients name: owners, players of the TCP door and of viewers' battles.
+    Raises BadName.
     """
     if not isinstance(value, str) or not 1 <= len(value) <= MAX_NAME_LENGTH:
         raise BadName(f"{what} must be a string of 1 to {MAX_NAME_LENGTH} characters.", field=what)

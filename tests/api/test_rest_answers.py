@@ -153,7 +153,9 @@ def test_every_json_path_is_described(home: House) -> None:
     operations = [(path, item[method]) for path, item in document["paths"].items() for method in METHODS & item.keys()]
     assert [path for path, one in operations if "503" not in one["responses"]] == ["/healthz"]
     assert document["components"]["schemas"]["ErrorBody"]["required"] == ["code", "error"]
-    assert document["components"]["schemas"]["Registration"]["properties"]["bot_id"]["type"] == "string"
+    registration = document["components"]["schemas"]["Registration"]["properties"]
+    kinds = {name: field.get("type") for name, field in registration.items()}
+    assert kinds == {"bot_id": "string", "owner": "string", "url": "string", "available": "boolean"}
 
 
 def test_every_count_is_described_with_its_bounds(home: House) -> None:

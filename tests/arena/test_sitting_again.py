@@ -14,6 +14,7 @@ import redis
 from cluster import wait_for
 from nodes import arena_of
 from players import login_of, player_of
+from structlog.testing import capture_logs
 
 from battlebot.arena.live.calls import encode_match
 from battlebot.arena.live.conduct import Conductor
@@ -460,6 +461,61 @@ def test_who_resumes_is_told_what_it_missed_though_redis_is_silent_meanwhile(
     wait_for(lambda: bot.told, "the state")
     assert [turn["n"] for turn in bot.told[0]["missed"]] == [1, -20 if over else 2]
     assert bot.told[0]["state"]["complete"] is over
+
+
+@pytest.mark.parametrize("number", [2, -20])
+@pytest.mark.parametrize("by_letter", [False, True])
+def test_who_resumes_is_told_what_it_missed_though_the_match_goes_on_before_another_look(
+    node: Node, match: Match, no_turns: Silence, by_letter: bool, number: int
+) -> None:
+    """The first that it is told has all, whoever plays meanwhile, here or at another node."""
+    node.read_letter(match)
+    node.arena.turned(node.ada, {"n": 1}, time.monotonic())
+    node.arena.left(node.ada, False, "broken")
+    bot = Bot()
+    back = player_of(login_of("ada", resume=match.id, version=0, protocol=2), bot, "2")
+    back.new_place("n1", time.time())
+    node.arena.expect(back)
+    with no_turns():
+        assert node.arena.join(back, match.id)
+    if by_letter:
+        other_plays(node, match, number)
+        after = node.store.load(match.id)
+        update = update_for(node.registry[match.game], after, after.seats[0])
+        node.arena.post().take(Mail.of(back.place, update, encode_match(after)).encode())
+    else:
+        other = player_of(login_of("bob"), Bot(), "3")
+        other.new_place("n1", time.time())
+        assert node.arena.join(other, match.id)
+        node.arena.turned(other, {"n": number}, time.monotonic())
+    node.timers.start()
+    wait_for(lambda: bot.told, "the state")
+    assert [turn["n"] for turn in bot.told[0]["missed"]] == [1, number]
+    assert bot.told[0]["state"]["complete"] is (number < 0)
+
+
+def test_who_resumes_is_told_an_end_that_is_stored_while_redis_is_silent(
+    node: Node, match: Match, client: redis.Redis, no_turns: Silence
+) -> None:
+    """And has been retired when the node looks again: nothing was lost."""
+    node.read_letter(match)
+    node.arena.turned(node.ada, {"n": 1}, time.monotonic())
+    node.arena.left(node.ada, False, "broken")
+    other_plays(node, match, -20)
+    bot = Bot()
+    back = player_of(login_of("ada", resume=match.id, version=0, protocol=2), bot, "2")
+    back.new_place("n1", time.time())
+    node.arena.expect(back)
+    with no_turns():
+        assert node.arena.join(back, match.id)
+    client.delete(keys.match(match.id))
+    with capture_logs() as logs:
+        node.timers.start()
+        wait_for(lambda: bot.told, "the end")
+    assert bot.told[0]["state"]["complete"] is True
+    # other tests' nodes may still tell of their matches
+    assert [one for one in logs if (one["event"], one.get("match")) == ("match.lost", match.id)] == []
+    assert bot.closed == []
 
 
 def test_who_resumes_a_match_that_another_connection_played_to_its_end_comes_again_if_redis_is_silent(

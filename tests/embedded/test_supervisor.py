@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from processes import eventually
+from structlog.testing import capture_logs
 
 from battlebot.embedded import process
 from battlebot.embedded import supervisor as module
@@ -124,6 +125,22 @@ def test_what_keeps_dying_ends_the_supervision_in_one_clear_line(
         eventually(lambda: supervisor.wait(0.1))
 
 
+def test_what_keeps_dying_ends_the_supervision_though_its_log_cannot_be_read(
+    supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Without its last words: it would be started again for ever."""
+    monkeypatch.setattr(module, "LONGEST_DELAY_S", 0.01)
+    log = tmp_path / "sleeper.log"
+    supervisor.start(Program(name="sleeper", command=SLEEP, log=log))
+    supervisor._places["sleeper"].delay_s = 0.01
+    log.unlink()
+    log.mkdir()
+    os.kill(supervisor.child("sleeper").pid, signal.SIGKILL)
+    supervisor.watch()
+    with pytest.raises(EmbeddedError, match="sleeper died 10 times"):
+        eventually(lambda: supervisor.wait(0.1))
+
+
 def test_a_child_is_told_once_to_stop(tmp_path: Path) -> None:
     """To many a program a second SIGTERM says that it shall not wait for anything."""
     log = tmp_path / "told.log"
@@ -187,14 +204,19 @@ class Unforeseen(Program):
 
 
 def test_an_error_about_one_part_leaves_the_others_supervised(supervisor: Supervisor) -> None:
-    """Whatever it is: else nothing would be started again any more, in silence."""
+    """Whatever it is: else nothing would be started again any more, in silence. It is told once, not at each look."""
     for program in (Unforeseen(name="odd", command=SLEEP), Program(name="sleeper", command=SLEEP)):
         supervisor.start(program)
     first = supervisor.child("sleeper").pid
-    supervisor.watch()
-    for name in ("odd", "sleeper"):
-        os.kill(supervisor.child(name).pid, signal.SIGKILL)
-    eventually(lambda: supervisor.child("sleeper").pid != first)
+    with capture_logs() as logs:
+        supervisor.watch()
+        for name in ("odd", "sleeper"):
+            os.kill(supervisor.child(name).pid, signal.SIGKILL)
+        eventually(lambda: supervisor.child("sleeper").pid != first)
+        odd = supervisor._places["odd"]
+        eventually(lambda: odd.deaths > 3)
+    told = [one["part"] for one in logs if one["event"] == "part.not_looked_after"]
+    assert told == ["odd"]
 
 
 def test_children_stop_in_the_reverse_order_of_their_start(tmp_path: Path) -> None:

@@ -281,6 +281,15 @@ def test_where_no_name_can_be_resolved_it_is_the_servers_failure(resolve: Resolv
     assert names == ["bots.example", CONTROL_NAME, "other.example"]
 
 
+def test_where_it_cannot_be_found_out_it_is_the_servers_failure(resolve: Resolve) -> None:
+    """No file is left to be opened for the question whether other names are found."""
+    full = OSError(errno.EMFILE, "no")
+    resolve({"bots.example": socket.gaierror(socket.EAI_AGAIN, "no"), CONTROL_NAME: full})
+    with pytest.raises(Unresolved) as failed:
+        Guard().addresses("bots.example", 80)
+    assert failed.value.ours
+
+
 def test_what_this_machine_lacks_is_no_bots_failure(
     resolve: Resolve, bots: Bots, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,7 @@ import pymongo
 import pytest
 from cluster import LIMIT_S, wait_for
 from pymongo import ReadPreference
+from pymongo.errors import BulkWriteError
 from pymongo.monitoring import (
     CommandFailedEvent,
     CommandListener,
@@ -30,7 +31,7 @@ from battlebot.embedded.mongod import mongod_program, mongod_uri, wait_for_prima
 from battlebot.embedded.process import Child
 from battlebot.errors import Unavailable
 from battlebot.storage import Storage
-from battlebot.storage.mongo import PASSING_CODES, UNCONFIRMED_CODES
+from battlebot.storage.mongo import PASSING_CODES, UNCONFIRMED_CODES, mongo_errors
 
 # one of many documents, one of an index, and several in one request
 WRITES: Sequence[tuple[str, Callable[[Storage], object]]] = (
@@ -199,6 +200,15 @@ def test_why_nothing_answers_is_told() -> None:
     """Another host or port to be named is not the same as a server to be started."""
     told = _complaint("mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=500")
     assert told == "MongoDB does not answer now (Connection refused)."
+
+
+def test_what_a_write_that_failed_was_to_write_is_not_told() -> None:
+    """A turn may quote a system's error."""
+    row = {"turns": [{"note": "[Errno 5] in a bot's words"}]}
+    failed = {"index": 0, "code": min(UNCONFIRMED_CODES), "errmsg": "stops", "op": row}
+    with pytest.raises(Unavailable) as told, mongo_errors():
+        raise BulkWriteError({"writeErrors": [failed], "writeConcernErrors": []})
+    assert str(told.value) == "MongoDB does not answer now (BulkWriteError)."
 
 
 def test_one_that_speaks_no_tls_is_told() -> None:

@@ -20,10 +20,11 @@ from battlebot.referee.advance import Step
 from battlebot.referee.events import Event, Failed, Joined, Left, Orphaned, Overdue
 from battlebot.referee.match import Fault, Match, Seat
 from battlebot.referee.step import step
-from battlebot.referee.telling import beginning_for
+from battlebot.referee.telling import beginning_for, update_for
 from battlebot.runtime.background import in_background
 from battlebot.runtime.timers import Timers
 from battlebot.wire import closing
+from battlebot.wire.updates import Update
 
 log = structlog.get_logger()
 
@@ -38,12 +39,7 @@ class Host:
     """Operations on a table, for callers that hold its lock. `look_later(match_id)` schedules a look after a match."""
 
     def __init__(
-        self,
-        conductor: Conductor,
-        tables: Tables,
-        timers: Timers,
-        look_later: Callable[[str], None],
-        opening: Opening,
+        self, conductor: Conductor, tables: Tables, timers: Timers, look_later: Callable[[str], None], opening: Opening
     ) -> None:
         self.conductor = conductor
         self.tables = tables
@@ -101,7 +97,7 @@ class Host:
                 # a player that sits here while its seat is empty was wrongly taken for gone
                 if player.table is not table:
                     self.tables.seat(table, player)
-                self.deliver(table, player, update, answer.reply)
+                self.deliver_after_missed(table, player, update, answer.reply)
         self._seat_again(table, answer.match)
         if answer.then is not None:
             # both bots are told how this board ended before either is asked on the next
@@ -159,6 +155,13 @@ class Host:
         player.tell(shown, reply)
         if shown.final:
             self.finish(table, player)
+
+    def deliver_after_missed(self, table: Table, player: Player, shown: Shown, reply: bool = False) -> None:
+        """Like `deliver`; a player that has not been told yet what it missed is told both by the next look."""
+        if player.seen_of(table.match_id) is None:
+            self.deliver(table, player, shown, reply)
+        else:
+            self._look_later(table.match_id)
 
     def finish(self, table: Table, player: Player) -> None:
         """Unseats a player whose match is over: it waits at its place for the board that follows, or is released."""
@@ -230,25 +233,28 @@ class Host:
                 log.warning("match.overdue_put_off", match=match_id, error=str(error))
 
     def lost(self, match_id: str) -> None:
-        """Ends a match that Redis has lost, by the server's fault, for the players at this node."""
+        """Ends a match that Redis has lost, for the players at this node: by the server's fault, unless it was over."""
         table = self.tables.find(match_id)
         if table is None:
             return
         with table.lock:
             held = table.readable()
             players = list(table.players.values())
-            if held is not None:
-                log.error("match.lost", match=match_id, game=held.game, contest=held.contest)
-                game = self.conductor.registry[held.game]
-                answer = step(game, held, Failed("the live match was lost"), self.conductor.now_s())
-                for update in answer.updates:
-                    if update.bot in table.players:
-                        self.deliver(table, table.players[update.bot], update)
+            for update in self._last_updates(held) if held is not None else ():
+                if update.bot in table.players:
+                    self.deliver(table, table.players[update.bot], update)
             for player in players:
                 if player.table is table:
                     self.tables.unseat(table, player)
                     player.channel.close(closing.SERVER_ERROR)
             self.tables.drop_if_empty(table)
+
+    def _last_updates(self, match: Match) -> Sequence[Update]:
+        game = self.conductor.registry[match.game]
+        if match.verdict is not None:  # it has been archived
+            return [update_for(game, match, seat) for seat in match.seats]
+        log.error("match.lost", match=match.id, game=match.game, contest=match.contest)
+        return step(game, match, Failed("the live match was lost"), self.conductor.now_s()).updates
 
     def send_away(self, table: Table, error: UnreadableMatch, waiting: Player | None = None) -> None:
         """Closes the connections of this node's players of a match that it cannot read, as another version wrote it.

@@ -25,8 +25,8 @@ def _with_all_since(conductor: Conductor, player: Player, update: Update, match:
 
     Only the first update that it is told of the match has that.
     """
-    seen = player.seen_version
-    if player.login.resume != update.match_id or seen is None:
+    seen = player.seen_of(update.match_id)
+    if seen is None:
         return update
     first = max(seen, update.version - MOST_MISSED)
     missed = conductor.store.turns(update.match_id, first, update.version)

@@ -129,6 +129,10 @@ class Player:
         """The bot's id."""
         return self.login.bot_id
 
+    def seen_of(self, match_id: str) -> int | None:
+        """Returns the version of a match since which it is to be told what it missed; None: nothing, or no more."""
+        return self.seen_version if self.login.resume == match_id else None
+
     def new_place(self, node: str, now_s: float) -> str:
         """Makes and returns a new place for the next seat; the bot waits for it from `now_s` (epoch) on."""
         self._waits += 1

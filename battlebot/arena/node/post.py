@@ -82,7 +82,7 @@ class Post:
 
     def _tell(self, table: Table, player: Player, mail: Mail) -> None:
         self._host.seat(table, player, mail.version)
-        self._host.deliver(table, player, mail)
+        self._host.deliver_after_missed(table, player, mail)
         if not mail.final and table.revision > mail.revision:
             # the match went on before the letter was read, and this player was not seated to be told
             self._recovery.catch_up(table, player)

@@ -84,6 +84,9 @@ class Guard:
             if error.errno == socket.EAI_AGAIN:
                 self._dns_failed_s = time.monotonic()
                 return True
+        except OSError:
+            # no further file can be opened
+            return True
         return False
 
 
