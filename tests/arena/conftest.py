@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 import redis
 from records import GAMES
+from seated import Node
 
 from battlebot.arena.live.finished import Finished
 from battlebot.arena.live.making import begin, new_match
@@ -62,3 +64,15 @@ def begun(client: redis.Redis, store: MatchStore, registry: Registry, settings: 
         return match
 
     return make
+
+
+@pytest.fixture
+def node(store: MatchStore, registry: Registry) -> Node:
+    """The node."""
+    return Node(store, registry)
+
+
+@pytest.fixture
+def match(begun: Callable[..., Match]) -> Match:
+    """Ada moves first."""
+    return begun("numberwang", now_s=time.time())
