@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import chain
+from collections.abc import Sequence
 from typing import Any
 
-from bson import decode_iter
 from pymongo import UpdateOne
 from pymongo.database import Database
 
-from battlebot.storage.batches import each, in_batches, with_pauses
+from battlebot.storage.batches import in_batches
 from battlebot.storage.mongo import mongo_errors
 from battlebot.storage.moves import COUNTS
 
@@ -31,21 +29,10 @@ class Standings:
 
     def of_contest(self, game: str, contest: str) -> list[dict[str, Any]]:
         """The rows, unordered, without `_id`; ranking them is the contests' work. Raises Unavailable."""
-        return self.rows(self.sent(game, contest))
-
-    def sent(self, game: str, contest: str) -> list[bytes]:
-        """The rows as MongoDB sends them, in batches: if they are the same twice, no result came meanwhile.
-
-        To compare them costs little, to decode them most of what reading them costs. Raises Unavailable.
-        """
-        query, without = {"game": game, "contest": contest}, {"_id": 0, "game": 0, "contest": 0}
+        query, zeroes = {"game": game, "contest": contest}, dict.fromkeys(COUNTS, 0)
         with mongo_errors():
-            return list(each(self._standings.find_raw_batches(query, without, batch_size=AT_ONCE)))
-
-    def rows(self, sent: Iterable[bytes]) -> list[dict[str, Any]]:
-        """The rows of what `sent` has returned."""
-        rows = chain.from_iterable(decode_iter(batch, self._standings.codec_options) for batch in sent)
-        return [{**dict.fromkeys(COUNTS, 0), **row} for row in with_pauses(rows, AT_ONCE)]
+            found = self._standings.find(query, {"_id": 0, "game": 0, "contest": 0})
+            return [{**zeroes, **row} for row in in_batches(found, AT_ONCE)]
 
     def pairs(self, game: str, contest: str, bots: Sequence[str] | None = None) -> list[dict[str, Any]]:
         """`[{bot_id, opponent, wins, draws, losses}]` of a contest, only of `bots` if given. Raises Unavailable."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from webhouse import CONTESTS, House
@@ -12,9 +13,9 @@ from battlebot.storage.standings import Standings
 
 def once(monkeypatch: pytest.MonkeyPatch, after: bool, happens: Callable[[], object]) -> None:
     """Has something happen just before the standings are read for the first time, or just after."""
-    read, left = Standings.sent, [happens]
+    read, left = Standings.of_contest, [happens]
 
-    def reading(standings: Standings, game: str, contest: str) -> list[bytes]:
+    def reading(standings: Standings, game: str, contest: str) -> list[dict[str, Any]]:
         if left and not after:
             left.pop()()
         found = read(standings, game, contest)
@@ -22,7 +23,7 @@ def once(monkeypatch: pytest.MonkeyPatch, after: bool, happens: Callable[[], obj
             left.pop()()
         return found
 
-    monkeypatch.setattr(Standings, "sent", reading)
+    monkeypatch.setattr(Standings, "of_contest", reading)
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
@@ -64,12 +65,12 @@ def test_the_crosstable_has_the_scores_of_its_results(home: House, monkeypatch: 
 def test_an_answer_comes_though_results_come_all_the_time(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is not put together for ever."""
     home.contest("cup", bots=("a", "b"))
-    read = Standings.sent
+    read = Standings.of_contest
 
-    def reading(standings: Standings, game: str, contest: str) -> list[bytes]:
+    def reading(standings: Standings, game: str, contest: str) -> list[dict[str, Any]]:
         found = read(standings, game, contest)
         home.play("a", "b", "a", "cup")
         return found
 
-    monkeypatch.setattr(Standings, "sent", reading)
+    monkeypatch.setattr(Standings, "of_contest", reading)
     assert home.client.get("/games/noughtsandcrosses/contest/cup").status_code == 200

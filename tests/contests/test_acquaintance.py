@@ -9,6 +9,7 @@ from functools import partial
 from itertools import combinations
 
 import pytest
+from profiled import profiled
 from thorough import seeds
 
 from battlebot.contests.contest import Contest
@@ -129,13 +130,8 @@ def test_of_too_many_or_of_one_it_says_nothing(storage: Storage) -> None:
 def test_it_reads_by_index_what_it_needs_and_no_more(storage: Storage, contest: Contest) -> None:
     """After a long past: as many documents as it answers, and none to be sorted."""
     history(storage, contest, "abcdefgh", 60, random.Random(1))
-    here = {"game": "numberwang", "contest": "cup"}
-    storage.database.command("profile", 2)
-    try:
-        rows = [*storage.meetings.between(*WHERE, "abc"), *storage.meetings.latest(*WHERE, "abc")]
-    finally:
-        storage.database.command("profile", 0)
-    looks = list(storage.database["system.profile"].find({"command.filter.game": here["game"]}))
+    read = (storage.meetings.between, storage.meetings.latest)
+    rows, looks = profiled(storage, "meetings", lambda: [row for each in read for row in each(*WHERE, "abc")])
     assert sum(look["docsExamined"] for look in looks) <= len(rows) + 3
     assert not any(look.get("hasSortStage") for look in looks)
     assert LATELY.keys() >= {"at", "bots", "n"}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 from cup import cup
+from profiled import profiled
 
 from battlebot.contests.contest import Contest
 from battlebot.storage import Storage
@@ -34,21 +34,6 @@ def test_a_sweep_does_not_look_at_each(storage: Storage, query: str) -> None:
     storage.contests.create(cup(name="ends", state="paused", ends_at=then))
     storage.contests.create(cup(name="closed", entrants=["a"], created_at=NOW + timedelta(hours=1)))
     ask, names = QUERIES[query]
-    found, examined = _examined(storage, lambda: ask(storage))
+    found, looks = profiled(storage, "contests", lambda: ask(storage))
     assert sorted(contest.name for contest in found) == names
-    assert examined <= MOST_EXAMINED
-
-
-def _examined(storage: Storage, ask: Callable[[], list[Contest]]) -> tuple[list[Contest], int]:
-    """Returns the answer, and at how many documents of contests MongoDB looked for it."""
-    database = storage.database
-    database.drop_collection("system.profile")
-    database.command("profile", 2)
-    try:
-        found = ask()
-    finally:
-        database.command("profile", 0)
-    rows: list[dict[str, Any]] = list(database["system.profile"].find({"ns": f"{database.name}.contests"}))
-    database.drop_collection("system.profile")
-    assert rows
-    return found, sum(row["docsExamined"] for row in rows)
+    assert sum(look["docsExamined"] for look in looks) <= MOST_EXAMINED

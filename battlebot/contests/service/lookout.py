@@ -61,10 +61,10 @@ class Lookout:
         """The rows of `ranking`, and what `read(rows)` returns: of one moment, unless results come all the time."""
         standings = self.storage.standings
         for _ in range(TRIES):
-            sent = standings.sent(*contest.where)
-            rows = self._ranked(contest, standings.rows(sent))
+            counts = standings.of_contest(*contest.where)
+            rows = self._ranked(contest, counts)
             answer = read(rows)
-            if standings.sent(*contest.where) == sent:
+            if standings.of_contest(*contest.where) == counts:
                 break
         return rows, answer
 
