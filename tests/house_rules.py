@@ -142,7 +142,7 @@ LAYERS = {
     ),
     "battlebot.stateless.http": layer(
         "the kind of address of bots behind HTTP knows no match",
-        *("stateless.http", "stateless.asking", "stateless.clock", "wire", "errors"),
+        *("stateless.http", "stateless.asking", "stateless.clock", "runtime.acknowledging", "wire", "errors"),
     ),
     "battlebot.stateless.nats": layer(
         "the kind of address of bots behind NATS knows no match",

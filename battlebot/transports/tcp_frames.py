@@ -12,6 +12,7 @@ from gevent import socket
 
 from battlebot.config import Settings
 from battlebot.errors import Refused, TooBig
+from battlebot.runtime.acknowledging import acknowledge
 from battlebot.transports.connection import Gone
 from battlebot.transports.inlet import Inlet
 from battlebot.transports.keepalive import keep_alive
@@ -66,7 +67,7 @@ class TcpConnection:
                 return Packet(payload, self._received_s)
             self._count_empties()
             if not self._decoder.between:
-                self._acknowledge()
+                acknowledge(self._sock)
             wait_s = LOOK_S if until_s is None else until_s - time.monotonic()
             if wait_s <= 0:
                 return None
@@ -137,16 +138,6 @@ class TcpConnection:
             self._cutter.kill(block=False)
         self._inlet.close()
         self._sock.close()
-
-    def _acknowledge(self) -> None:
-        """Has the system acknowledge at once what came, where it can (Linux).
-
-        An original client writes a message's head and body by themselves: its system holds the body back until the head
-        is acknowledged, for which ours would take its time.
-        """
-        if hasattr(socket, "TCP_QUICKACK"):
-            with suppress(OSError):
-                self._sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
 
     def _next(self) -> bytes | None:
         try:

@@ -16,6 +16,7 @@ from gevent import socket
 from wsproto.events import CloseConnection, Ping, Pong
 
 from battlebot.config import Settings
+from battlebot.runtime.acknowledging import acknowledge
 from battlebot.transports.connection import Frame, Gone
 from battlebot.transports.inlet import Inlet
 from battlebot.transports.keepalive import keep_alive
@@ -182,6 +183,8 @@ class WebSocket:
                 self._on_said(said, received_s)
         except Broken as broken:
             self._break_off(broken.reason)
+        if not self._framing.between:
+            acknowledge(self._sock)
 
     def _take_last(self, data: bytes) -> None:
         try:

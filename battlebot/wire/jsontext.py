@@ -15,7 +15,9 @@ import orjson
 from battlebot.errors import BadMessage
 from battlebot.storable import INT64_HIGH, is_storable_key
 
+BOM = b"\xef\xbb\xbf"  # which .NET's Encoding.UTF8 writes before a text, and no editor shows
 TOO_LARGE = "number is infinity"  # orjson has no other sign of a number that no float can hold
+NOT_UTF8 = "not valid UTF-8"  # nor of bytes in another encoding, such as PowerShell's
 
 
 def decode_object(text: str | bytes, max_nesting: int) -> dict[str, Any]:
@@ -37,6 +39,10 @@ def decode_value(text: str | bytes, max_nesting: int) -> Any:
     except orjson.JSONDecodeError as error:
         if TOO_LARGE in error.msg:
             raise BadMessage("This JSON holds a number that is too large.") from None
+        if NOT_UTF8 in error.msg:
+            raise BadMessage("This is not JSON in UTF-8.") from None
+        if text[:3] == BOM or text[:1] == BOM.decode():
+            raise BadMessage("This is not JSON: a byte order mark stands before it.") from None
         raise BadMessage("This is not JSON.") from None
     return _with_floats(value) if _check(value, max_nesting) else value
 

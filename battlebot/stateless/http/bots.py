@@ -13,6 +13,7 @@ import orjson
 import structlog
 
 from battlebot.errors import BadAddress, BadMessage
+from battlebot.runtime.acknowledging import acknowledge
 from battlebot.stateless.asking import Failure, Question, Reply
 from battlebot.stateless.clock import Clock
 from battlebot.stateless.http.connections import Connections
@@ -187,6 +188,8 @@ def _read(connection: Connection, response: Response, clock: Clock, waiting: Wai
         clock.worked(time.thread_time() - began_s)
         if not data:
             return
+        if not response.done:
+            acknowledge(connection)
         # while data is there, reading never waits, and no other greenlet would run
         time.sleep(0)
 

@@ -37,6 +37,10 @@ class Tls:
         self._timeout_s = seconds
         self._socket.settimeout(seconds)
 
+    def setsockopt(self, level: int, name: int, value: int) -> None:
+        """Sets an option of the socket."""
+        self._socket.setsockopt(level, name, value)
+
     def getpeername(self) -> Any:
         """The other side's address."""
         return self._socket.getpeername()
