@@ -16,7 +16,7 @@ from httpbots import Bots, leads_to
 
 from battlebot.stateless.asking import Question, Reply
 from battlebot.stateless.http.bots import HttpBots
-from battlebot.stateless.http.guard import Guard
+from battlebot.stateless.http.guard import MOST_ADDRESSES, Guard
 
 NAME = "bots.example"
 DROPPING, REFUSING, GOOD = "127.0.0.2", "127.0.0.3", "127.0.0.1"
@@ -108,3 +108,16 @@ def test_a_server_that_has_no_port_left_has_failed_itself(bots: Bots, monkeypatc
     failure = asked(bots, HttpBots(Guard(loopback=True), 65_536, 16)).failure
     assert failure is not None
     assert (failure.code, failure.ours) == ("server", True)
+
+
+def test_of_a_name_with_thousands_of_addresses_only_the_first_are_tried(
+    bots: Bots, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the server has no IPv6, each fails at once: until all have, nobody else in the process would go on."""
+    rows = [(socket.AF_INET6, socket.SOCK_STREAM, 6, "", (f"2606:2800::{n:x}", 80, 0, 0)) for n in range(1, 3000)]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: rows)
+    tried: list[socket.socket] = []
+    cannot_connect(monkeypatch, lambda one: tried.append(one) is None)
+    failure = asked(bots, HttpBots(Guard(), 65_536, 16)).failure
+    assert failure is not None
+    assert sum(one.type == socket.SOCK_STREAM for one in tried) == MOST_ADDRESSES
