@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import pytest
-from cluster import wait_for
+from cluster import LIMIT_S, wait_for
 from httpbots import Bots, leads_to
 
 from battlebot.stateless.asking import Question, Reply
@@ -121,3 +122,33 @@ def test_of_a_name_with_thousands_of_addresses_only_the_first_are_tried(
     failure = asked(bots, HttpBots(Guard(), 65_536, 16)).failure
     assert failure is not None
     assert sum(one.type == socket.SOCK_STREAM for one in tried) == MOST_ADDRESSES
+
+
+def test_a_rated_match_does_not_wait_for_the_names_of_unrated_ones(bots: Bots, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Anybody may begin those, with thousands of names whose server takes its time: they are looked up in turn."""
+    monkeypatch.setattr("battlebot.stateless.http.connections.UNRATED_LOOKUPS", 1)
+    begun, answered, at_once, real = threading.Event(), threading.Event(), list[int](), socket.getaddrinfo
+    under_way: set[str] = set()
+
+    def resolve(host: str, *arguments: Any, **named: Any) -> Any:
+        if host != NAME:
+            under_way.add(host)
+            at_once.append(len(under_way))
+            begun.set()
+            answered.wait(LIMIT_S)
+            under_way.remove(host)
+        return real(GOOD, *arguments, **named)
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    by, question = HttpBots(Guard(loopback=True), 65_536, 16), {"gameInfo": {"numOfTasksPerTick": 1}}
+    unrated = [
+        Question(bots.url("good", name), "battlecube", name, "bot", question, 10.0, rated=False)
+        for name in ("one.example", "two.example", "three.example")
+    ]
+    with ThreadPoolExecutor(len(unrated)) as pool:
+        replies = [pool.submit(by.ask, one) for one in unrated]
+        assert begun.wait(LIMIT_S)
+        assert asked(bots, by).value == NOOPS
+        answered.set()
+    assert [reply.result().value for reply in replies] == [NOOPS] * len(unrated)
+    assert at_once == [1] * len(unrated)
