@@ -50,10 +50,11 @@ class FairSemaphore:
         self._guard = threading.Lock()
         self._waiting = deque[threading.Event]()
 
-    def acquire(self, until_s: float, may_pass: Callable[[], bool]) -> bool:
+    def acquire(self, until_s: float, may_pass: Callable[[], bool] | None) -> bool:
         """Waits for a place, until `until_s` of the monotonic clock or until `may_pass()`; returns whether it has one.
 
-        If so, it is to be given up by `release`.
+        If so, it is to be given up by `release`. Only who may pass looks now and then: of thousands that wait for who
+        reads files slowly, the looks would take all of the node's time.
         """
         with self._guard:
             if self._free:
@@ -63,8 +64,8 @@ class FairSemaphore:
             self._waiting.append(turn)
         has_one = False
         try:
-            while not has_one and not may_pass() and (left_s := until_s - time.monotonic()) > 0:
-                has_one = turn.wait(min(left_s, LOOK_S))
+            while not has_one and not (may_pass and may_pass()) and (left_s := until_s - time.monotonic()) > 0:
+                has_one = turn.wait(min(left_s, LOOK_S) if may_pass else left_s)
         finally:
             # also if this request is ended while it waits: nobody else would leave its place
             with self._guard:
@@ -92,7 +93,7 @@ class ConcurrencyLimit:
         most: int = MOST,
         most_of_one: int = MOST_OF_AN_ADDRESS,
         wait_s: float = WAIT_S,
-        may_pass: Callable[[], bool] = lambda: False,
+        may_pass: Callable[[], bool] | None = None,
     ) -> None:
         self._all = FairSemaphore(most)
         self._most_of_one = most_of_one
@@ -125,7 +126,7 @@ class ConcurrencyLimit:
     @contextmanager
     def _within(self, semaphore: FairSemaphore, until_s: float) -> Iterator[None]:
         has_one = semaphore.acquire(until_s, self._may_pass)
-        if not has_one and not self._may_pass():
+        if not has_one and not (self._may_pass and self._may_pass()):
             raise Unavailable("The server has too much to do; try again later.")
         try:
             yield

@@ -8,5 +8,7 @@ if taken or redis.call('GET', lock) == token then
   redis.call('DEL', asked)
   return 1
 end
+-- taken before the clock of Redis was set back, by one that may be dead, it would last longer by as much
+if redis.call('PTTL', lock) > tonumber(lasts_ms) then redis.call('PEXPIRE', lock, lasts_ms) end
 redis.call('SET', asked, '1', 'PX', lasts_ms)
 return 0

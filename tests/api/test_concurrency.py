@@ -173,6 +173,22 @@ def test_who_is_ended_while_it_waits_takes_no_place() -> None:
     assert semaphore.acquire(now_s, lambda: False)
 
 
+def test_who_may_never_pass_does_not_look_whether_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thousands may wait for who reads files slowly: four looks a second of each would take all of a node."""
+    waits, wait = list[float | None](), Event.wait
+
+    def noted(event: Event, timeout: float | None = None) -> bool:
+        waits.append(timeout)
+        return wait(event, timeout)
+
+    monkeypatch.setattr(Event, "wait", noted)
+    monkeypatch.setattr("battlebot.api.concurrency.LOOK_S", 0.01)
+    semaphore, now_s = FairSemaphore(1), time.monotonic()
+    assert semaphore.acquire(now_s, None)
+    assert not semaphore.acquire(now_s + 0.5, None)
+    assert len(waits) < 5
+
+
 @pytest.mark.parametrize("passes", [False, True])
 def test_a_place_that_is_left_is_had_once(passes: bool) -> None:
     """By who waits; by the next one, if who waits may pass at that moment and needs none."""

@@ -49,6 +49,18 @@ def test_a_lost_workers_matches_are_found(
     assert client.get("bb:{0}:asking:m") == found.token.encode(), "another's lease"
 
 
+def test_a_lost_workers_matches_are_found_though_the_clock_of_redis_was_set_back(
+    client: redis.Redis, store: MatchStore
+) -> None:
+    """Its lease lasts no longer than another from when the match is asked for; else it would stand for a month."""
+    month_ms = 30 * 86_400_000
+    client.set(keys.asking("m"), "dead", px=month_ms)
+    client.zadd(keys.ASKING, {"m": store.now_ms() + month_ms})
+    assert store.unasked_ids(store.now_ms()) == ["m"]
+    assert Leases(Scripts(client)).take("m") is None
+    assert 0 < client.pttl(keys.asking("m")) <= module.LEASE_MS
+
+
 def test_renewing_keeps_a_lease(client: redis.Redis) -> None:
     """For as long again."""
     leases = Leases(Scripts(client))

@@ -131,3 +131,8 @@ def test_a_worker_that_died_while_it_asked_is_followed_by_another(
     client.zadd(keys.ASKING, {"m": 1})
     sweeper.sweep()
     assert asked == ["m", "m"]
+    # the clock of Redis was set back meanwhile
+    client.zadd(keys.ASKING, {"m": store.now_ms() + 86_400_000})
+    sweeper.sweep()
+    sweeper.sweep()
+    assert asked == ["m", "m", "m"]

@@ -12,7 +12,7 @@ from cluster import wait_for
 
 from battlebot.errors import Unavailable
 from battlebot.redisio import keys, mutex
-from battlebot.redisio.mutex import TAKE, Locks, Mutex
+from battlebot.redisio.mutex import LOCK_MS, TAKE, Locks, Mutex
 from battlebot.redisio.scripts import Scripts
 
 
@@ -69,6 +69,14 @@ def test_a_dead_workers_lock_lasts_only_so_long(client: redis.Redis) -> None:
     while not ran:
         Mutex(Locks(client), "work").run(work)
     assert client.get(keys.lock("work")) is None
+
+
+def test_a_dead_workers_lock_lasts_no_longer_though_the_clock_of_redis_was_set_back(client: redis.Redis) -> None:
+    """A machine that starts with a wrong clock, say, and is killed; all pairing in a contest would wait for a month."""
+    client.set(keys.lock("work"), "dead", px=30 * 86_400_000)
+    Mutex(Locks(client), "work").run(lambda: 1)
+    left_ms = client.pttl(keys.lock("work"))
+    assert 0 < left_ms <= LOCK_MS
 
 
 def test_a_lock_lasts_as_long_as_the_work_does(client: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -11,12 +12,12 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import pytest
-from cluster import wait_for
+from cluster import LIMIT_S, wait_for
 from httpbots import Bots, leads_to
 
 from battlebot.stateless.asking import Question, Reply
 from battlebot.stateless.http.bots import HttpBots
-from battlebot.stateless.http.guard import Guard
+from battlebot.stateless.http.guard import MOST_ADDRESSES, Guard
 
 NAME = "bots.example"
 DROPPING, REFUSING, GOOD = "127.0.0.2", "127.0.0.3", "127.0.0.1"
@@ -108,3 +109,46 @@ def test_a_server_that_has_no_port_left_has_failed_itself(bots: Bots, monkeypatc
     failure = asked(bots, HttpBots(Guard(loopback=True), 65_536, 16)).failure
     assert failure is not None
     assert (failure.code, failure.ours) == ("server", True)
+
+
+def test_of_a_name_with_thousands_of_addresses_only_the_first_are_tried(
+    bots: Bots, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the server has no IPv6, each fails at once: until all have, nobody else in the process would go on."""
+    rows = [(socket.AF_INET6, socket.SOCK_STREAM, 6, "", (f"2606:2800::{n:x}", 80, 0, 0)) for n in range(1, 3000)]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: rows)
+    tried: list[socket.socket] = []
+    cannot_connect(monkeypatch, lambda one: tried.append(one) is None)
+    failure = asked(bots, HttpBots(Guard(), 65_536, 16)).failure
+    assert failure is not None
+    assert sum(one.type == socket.SOCK_STREAM for one in tried) == MOST_ADDRESSES
+
+
+def test_a_rated_match_does_not_wait_for_the_names_of_unrated_ones(bots: Bots, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Anybody may begin those, with thousands of names whose server takes its time: they are looked up in turn."""
+    monkeypatch.setattr("battlebot.stateless.http.connections.UNRATED_LOOKUPS", 1)
+    begun, answered, at_once, real = threading.Event(), threading.Event(), list[int](), socket.getaddrinfo
+    under_way: set[str] = set()
+
+    def resolve(host: str, *arguments: Any, **named: Any) -> Any:
+        if host != NAME:
+            under_way.add(host)
+            at_once.append(len(under_way))
+            begun.set()
+            answered.wait(LIMIT_S)
+            under_way.remove(host)
+        return real(GOOD, *arguments, **named)
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    by, question = HttpBots(Guard(loopback=True), 65_536, 16), {"gameInfo": {"numOfTasksPerTick": 1}}
+    unrated = [
+        Question(bots.url("good", name), "battlecube", name, "bot", question, 10.0, rated=False)
+        for name in ("one.example", "two.example", "three.example")
+    ]
+    with ThreadPoolExecutor(len(unrated)) as pool:
+        replies = [pool.submit(by.ask, one) for one in unrated]
+        assert begun.wait(LIMIT_S)
+        assert asked(bots, by).value == NOOPS
+        answered.set()
+    assert [reply.result().value for reply in replies] == [NOOPS] * len(unrated)
+    assert at_once == [1] * len(unrated)

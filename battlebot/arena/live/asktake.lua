@@ -3,6 +3,8 @@
 local lease, request, leases, sent_for = unpack(KEYS)
 local token, match_id, lasts_ms = unpack(ARGV)
 if not redis.call('SET', lease, token, 'NX', 'PX', lasts_ms) then
+  -- given before the clock of Redis was set back, to a worker that may be dead, it would last longer by as much
+  if redis.call('PTTL', lease) > tonumber(lasts_ms) then redis.call('PEXPIRE', lease, lasts_ms) end
   redis.call('SET', request, '1', 'PX', 60000)
   return 0
 end

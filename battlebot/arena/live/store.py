@@ -38,6 +38,7 @@ BEGIN = Script("battlebot.arena.live", "begin.lua")
 NUMBER = Script("battlebot.arena.live", "number.lua")
 
 CLAIMED_S = 300  # longer than anybody is held back for a match that has ended
+ODD_MS = 60_000  # no lease on asking is given for so long
 TRIED_S = 3600  # how long it is remembered what a node was about to do; its bots come back sooner, or never
 TOGETHER = 50  # most matches begun in one round trip; Redis serves nobody else meanwhile
 READ_TOGETHER = 20  # matches of a list: they may be large
@@ -278,6 +279,10 @@ class MatchStore:
             return texts(self.client.zrangebyscore(keys.DEADLINES, "-inf", int(now_s * 1000)))
 
     def unasked_ids(self, now_ms: int) -> list[str]:
-        """Returns the ids of the matches whose asking lease has ended, on Redis's clock, because the worker died."""
+        """Returns the ids of the matches whose asking lease has ended, on Redis's clock, because the worker died.
+
+        Also those whose lease would last for more than `ODD_MS`: that clock was set back. A living worker renews it.
+        """
         with redis_errors():
-            return texts(self.client.zrangebyscore(keys.ASKING, "-inf", now_ms))
+            ended = texts(self.client.zrangebyscore(keys.ASKING, "-inf", now_ms))
+            return ended + texts(self.client.zrangebyscore(keys.ASKING, now_ms + ODD_MS, "+inf"))

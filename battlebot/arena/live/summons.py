@@ -47,7 +47,7 @@ class Summons:
             self._ask_bots(match_id)
             with redis_errors():
                 # if no worker takes the tasks, one more each second is of no use
-                self._client.zadd(keys.ASKING, {match_id: now_ms + AGAIN_MS}, xx=True, gt=True)
+                self._client.zadd(keys.ASKING, {match_id: now_ms + AGAIN_MS}, xx=True)
 
     def is_left_to_workers(self, match: Match, now_s: float) -> bool:
         """Returns whether the match awaits only stateless bots, and a worker asks them or none has begun since `send`.

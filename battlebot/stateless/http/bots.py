@@ -105,7 +105,7 @@ class HttpBots:
                 return reply
         waiting = Waiting(self.connections)
         try:
-            connection = self.connections.new(location, waiting)
+            connection = self.connections.new(location, waiting, question.rated)
             reply = self._over(connection, question, location, request, clock or self._started(question), waiting)
         finally:
             waiting.over()

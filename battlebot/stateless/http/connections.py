@@ -9,7 +9,7 @@ import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -29,6 +29,7 @@ KEPT_S = 0.75
 UNKEPT_S = 600.0  # how long no connection is kept to a bot that has sent more than it was asked for
 MOST_IDLE = 1000
 MOST_AT_ONCE = 64  # to one host and port, from one process, in rated matches; and as many in others
+UNRATED_LOOKUPS = 128  # names looked up at a time for unrated matches: half of `lookups.LOOKUPS`
 
 Slots = tuple[bool, str, int, bool]
 
@@ -60,6 +61,7 @@ class Connections:
         self._waiting: dict[Peer, dict[Waiting, None]] = {}  # questions for which one more connection must be closed
         self._busy: dict[Slots, int] = {}
         self._left = threading.Condition()
+        self._unrated_lookups = threading.BoundedSemaphore(UNRATED_LOOKUPS)
         self._lock = threading.Lock()
 
     def enter(self, location: Location, rated: bool) -> None:
@@ -196,10 +198,15 @@ class Connections:
         for one in stale:
             one.connection.close()
 
-    def new(self, location: Location, waiting: Waiting) -> Connection:
-        """Opens a connection to an address of the host that the guard has checked. Raises NotConnected."""
+    def new(self, location: Location, waiting: Waiting, rated: bool = True) -> Connection:
+        """Opens a connection to an address of the host that the guard has checked. Raises NotConnected.
+
+        Unrated matches look up `UNRATED_LOOKUPS` names at a time: anybody may begin them with names whose servers take
+        their time, and rated ones would wait for all of these.
+        """
         try:
-            found = self._guard.addresses(location.host, location.port)
+            with nullcontext() if rated else self._unrated_lookups:
+                found = self._guard.addresses(location.host, location.port)
         except BadAddress as error:
             raise NotConnected(error.code, str(error)) from None
         except Unresolved as error:

@@ -22,6 +22,8 @@ NEVER_V6 = (*TUNNELS, ipaddress.IPv6Network("3fff::/20"))  # the last is for doc
 # 6to4 relays (RFC 7526) and IETF protocol assignments, some of which Python counts as public
 NEVER_V4 = tuple(map(ipaddress.IPv4Network, ("192.88.99.0/24", "192.0.0.0/24")))
 
+MOST_ADDRESSES = 16  # of a name: a try that fails at once lets nobody else run, and a name may have thousands
+
 CONTROL_NAME = "a.root-servers.net"  # resolves as long as DNS works
 CONTROLLED_S = 5.0  # how long a failure to resolve it is remembered
 
@@ -54,7 +56,7 @@ class Guard:
         return is_public(address)
 
     def addresses(self, host: str, port: int) -> list[tuple[int, str]]:
-        """Returns the family and the text of each permitted address of the host; never empty.
+        """Returns the family and the text of each permitted address of the host's first `MOST_ADDRESSES`; never empty.
 
         Raises BadAddress if none of its addresses is permitted, Unresolved if it has no address.
         """
@@ -62,7 +64,7 @@ class Guard:
             rows = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
         except (OSError, UnicodeError) as error:
             raise Unresolved(f"The name {host} could not be resolved.", self._is_ours(error)) from None
-        found = list(dict.fromkeys((int(row[0]), str(row[4][0])) for row in rows))
+        found = list(dict.fromkeys((int(row[0]), str(row[4][0])) for row in rows[:MOST_ADDRESSES]))
         allowed = [(family, text) for family, text in found if "%" not in text and self.permits(_parsed(text))]
         if not allowed:
             raise forbidden(host)
