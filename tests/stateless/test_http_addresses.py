@@ -135,7 +135,7 @@ def test_a_rated_match_does_not_wait_for_the_names_of_unrated_ones(bots: Bots, m
             under_way.add(host)
             at_once.append(len(under_way))
             begun.set()
-            answered.wait(LIMIT_S)
+            assert answered.wait(LIMIT_S), "the rated match has waited"
             under_way.remove(host)
         return real(GOOD, *arguments, **named)
 
