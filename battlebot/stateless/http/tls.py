@@ -11,6 +11,8 @@ import time
 from contextlib import suppress
 from typing import Any
 
+from battlebot.runtime.acknowledging import acknowledge
+
 STEP_BYTES = 16_384  # encrypted
 MOST_SILENT = 65_536  # bytes received without any data for us; no chain of certificates is longer
 
@@ -67,6 +69,8 @@ class Tls:
             self._pull()
             data = self._worked(self._read, most)
         if data is None:
+            # where a session ticket came, the bot's system may hold its answer back until that is acknowledged
+            acknowledge(self._socket)
             raise Unfinished
         self._silent = 0
         return bytes(data)
