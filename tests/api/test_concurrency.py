@@ -183,9 +183,9 @@ def test_who_may_never_pass_does_not_look_whether_it_may(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(Event, "wait", noted)
     monkeypatch.setattr("battlebot.api.concurrency.LOOK_S", 0.01)
-    semaphore, now_s = FairSemaphore(1), time.monotonic()
-    assert semaphore.acquire(now_s, None)
-    assert not semaphore.acquire(now_s + 0.5, None)
+    limit = ConcurrencyLimit(most=1, wait_s=0.5)
+    with limit.place("a"), pytest.raises(Unavailable), limit.place("b"):
+        pass
     assert len(waits) < 5
 
 
