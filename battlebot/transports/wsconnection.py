@@ -183,8 +183,8 @@ class WebSocket:
                 self._on_said(said, received_s)
         except Broken as broken:
             self._break_off(broken.reason)
-        if not self._framing.between:
-            acknowledge(self._sock)
+        # the rest of a message may follow; after a pong, a turn
+        acknowledge(self._sock)
 
     def _take_last(self, data: bytes) -> None:
         try:

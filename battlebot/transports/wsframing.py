@@ -76,11 +76,6 @@ class Framing:
         self._unread += data
         yield from self._frames()
 
-    @property
-    def between(self) -> bool:
-        """Whether what came so far ends with a whole message, so that the peer owes no rest of one."""
-        return not self._unread and not self._in_parts
-
     def answer(self, said: Ping | CloseConnection) -> bytes:
         """Returns the frame that answers the peer's. Raises Broken if none can."""
         try:

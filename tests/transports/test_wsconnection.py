@@ -237,8 +237,12 @@ def test_whatever_bytes_come_the_conversation_goes_on_or_ends(sent: list[bytes],
 
 @pytest.mark.parametrize(
     ("message", "cut"),
-    [(masked(0x81, b'{"n": 3}'), 6), (masked(0x01, b'{"n"') + masked(0x80, b": 3}"), 10)],
-    ids=["head and body", "two frames"],
+    [
+        (masked(0x81, b'{"n": 3}'), 6),
+        (masked(0x01, b'{"n"') + masked(0x80, b": 3}"), 10),
+        (masked(0x8A, b"") + masked(0x81, b'{"n": 3}'), 6),
+    ],
+    ids=["head and body", "two frames", "a pong and a message"],
 )
 def test_what_is_written_in_parts_is_not_held_back(pair: Pair, message: bytes, cut: int) -> None:
     """By the peer's system, which waits for an acknowledgement of the first part: 44 ms for each message, 7 s here."""
