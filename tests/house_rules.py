@@ -324,6 +324,7 @@ OWNERS: dict[str, tuple[str, tuple[str, ...]]] = {
             "battlebot.embedded.runmodule",
             "battlebot.runtime.gate",
             "battlebot.transports",
+            "battlebot.stateless.http.connections",
             "battlebot.stateless.lookups",
             "battlebot.stateless.pace",
             "battlebot.stateless.stretch",

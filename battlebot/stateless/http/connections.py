@@ -13,6 +13,8 @@ from contextlib import nullcontext, suppress
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
+from gevent.lock import BoundedSemaphore
+
 from battlebot.errors import BadAddress
 from battlebot.stateless.clock import Clock
 from battlebot.stateless.http.guard import Guard, Unresolved, forbidden
@@ -61,7 +63,8 @@ class Connections:
         self._waiting: dict[Peer, dict[Waiting, None]] = {}  # questions for which one more connection must be closed
         self._busy: dict[Slots, int] = {}
         self._left = threading.Condition()
-        self._unrated_lookups = threading.BoundedSemaphore(UNRATED_LOOKUPS)
+        # that of `threading` loses a place if a greenlet is killed while it gives the place up
+        self._unrated_lookups = BoundedSemaphore(UNRATED_LOOKUPS)
         self._lock = threading.Lock()
 
     def enter(self, location: Location, rated: bool) -> None:
