@@ -15,7 +15,7 @@ import orjson
 from battlebot.errors import BadMessage
 from battlebot.storable import INT64_HIGH, is_storable_key
 
-BOM = b"\xef\xbb\xbf"  # which .NET's Encoding.UTF8 writes before a text, and no editor shows
+BOM = b"\xef\xbb\xbf"  # which a .NET StreamWriter of Encoding.UTF8 puts first, and no editor shows
 TOO_LARGE = "number is infinity"  # orjson has no other sign of a number that no float can hold
 NOT_UTF8 = "not valid UTF-8"  # nor of bytes in another encoding, such as PowerShell's
 
