@@ -90,17 +90,10 @@ def _second_protocol(message: dict[str, Any]) -> dict[str, Any]:
         raise BadMessage("resume must be a match's id.", field="resume")
     if message.get("session") not in (None, "keep", "single"):
         raise BadMessage('session must be "keep" or "single".', field="session")
-    keep, version = message.get("session") == "keep", _version(message.get("version"))
-    return {"protocol": 2, "keep": keep, "resume": resume, "version": version}
-
-
-def _version(value: object) -> int | None:
-    # some libraries, such as Gson, read an update's 3 into a map as 3.0, and write it back so
-    if value is None or (type(value) is int and value >= 0):
-        return value
-    if type(value) is float and value.is_integer() and value >= 0:
-        return int(value)
-    raise BadMessage("version must be that of an update: a whole number from 0.", field="version")
+    version = message.get("version")
+    if version is not None and (type(version) is not int or version < 0):
+        raise BadMessage("version must be that of an update: a whole number from 0.", field="version")
+    return {"protocol": 2, "keep": message.get("session") == "keep", "resume": resume, "version": version}
 
 
 def authentication_ok(login: Login) -> dict[str, Any]:
