@@ -92,7 +92,7 @@ def _second_protocol(message: dict[str, Any]) -> dict[str, Any]:
         raise BadMessage('session must be "keep" or "single".', field="session")
     version = message.get("version")
     if version is not None and (type(version) is not int or version < 0):
-        raise BadMessage("version must be that of an update: a whole number from 0.", field="version")
+        raise BadMessage("version must be that of an update: a whole number, as 3 and not as 3.0.", field="version")
     return {"protocol": 2, "keep": message.get("session") == "keep", "resume": resume, "version": version}
 
 
