@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar, cast
 
 from bson import CodecOptions, decode_iter
@@ -21,12 +21,7 @@ Batches = RawBatchCommandCursor[Any] | RawBatchCursor[Any]
 
 def in_batches(found: Cursor[Document] | CommandCursor[Document], size: int) -> Iterator[Document]:
     """Yields the documents, of which the driver decodes at most `size` without a switch; others run in between."""
-    return with_pauses(found.batch_size(size), size)
-
-
-def with_pauses(documents: Iterable[Document], size: int) -> Iterator[Document]:
-    """Yields the documents; after each `size` of them all others run."""
-    for number, document in enumerate(documents, start=1):
+    for number, document in enumerate(found.batch_size(size), start=1):
         yield document
         if not number % size:
             yield_to_others()
