@@ -111,10 +111,9 @@ def event_stream(channel: str, look: Callable[[], Snapshot]) -> Response:
     stack = ExitStack()
     try:
         stack.enter_context(shared.stream(page, sender()))
-        # subscribe before the look, so that nothing in between is missed
         listener = stack.enter_context(current_context().bus.listen(channel))
-        began_s = time.monotonic()
-        first = shared.look(page, look, began_s - FRESH_S)
+        heard_from_s = time.monotonic()
+        first = shared.look(page, look, heard_from_s - FRESH_S)
     except BaseException:
         stack.close()
         raise
@@ -123,7 +122,7 @@ def event_stream(channel: str, look: Callable[[], Snapshot]) -> Response:
         return shared.look(page, look, since_s)
 
     heartbeat = ALIVE if "alive" in request.args else HEARTBEAT
-    told = _stream(listener, look_since, first, heartbeat)
+    told = _stream(listener, look_since, first, heard_from_s, heartbeat)
     response = _event_response(stream_with_context(told))
     response.call_on_close(stack.close)
     return response
@@ -137,9 +136,14 @@ def _event_response(told: Iterator[bytes]) -> Response:
 
 
 def _stream(
-    listener: Listener, look: Callable[[float], Snapshot], shown: Snapshot, heartbeat: bytes
+    listener: Listener, look: Callable[[float], Snapshot], shown: Snapshot, heard_from_s: float, heartbeat: bytes
 ) -> Iterator[bytes]:
     yield f"retry: {RECONNECT_MS}\n".encode() + _event(shown)
+    if not shown.final:
+        # what is shown may be another stream's look, before this one heard of anything
+        shown, out = _next(partial(look, heard_from_s), shown)
+        if out:
+            yield out
     sent_s = looked_s = time.monotonic()
     while not shown.final:
         message = listener.get(max(0.0, min(sent_s + HEARTBEAT_S, looked_s + shown.again_s) - time.monotonic()))

@@ -158,6 +158,29 @@ def test_a_games_stream_tells_of_its_matches(home: House) -> None:
         assert match_id in open_stream.data()["sections"]["recent"]
 
 
+def test_a_stream_that_begins_with_anothers_look_tells_what_happened_before_it_listened(
+    home: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is announced to it any more, and its page does not look again by itself."""
+
+    def look(game: str, name: str) -> streams.Snapshot:
+        return replace(snapshots.contest_snapshot(game, name), again_s=600.0)
+
+    monkeypatch.setattr(pages, "contest_snapshot", look)
+    monkeypatch.setattr(streams, "FRESH_S", 2.0)
+    home.contest(bots=("a", "b"))
+    with stream(home, CONTEST) as open_stream, ExitStack() as opened:
+        before = open_stream.data()
+        match_id = home.play("a", "b", "a", "autumn")
+        late = opened.enter_context(stream(home, CONTEST))
+        shown = late.data()
+        if shown == before:
+            block = late.next()
+            assert not block.startswith(":"), "nothing but a heartbeat"
+            shown = json.loads(block.partition("data: ")[2])
+        assert match_id in shown["sections"]["recent"]
+
+
 def test_a_stream_tells_that_it_cannot_look_and_that_nothing_is_left(
     home: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
