@@ -107,7 +107,14 @@ def _strike(
     if struck.strikes < match.limits.max_strikes and not event.unforgiving:
         return Step(match, (own,))
     over = lost(game, match, struck, ending.strikes(match, struck, problem), now_s)
-    return replace(over, updates=(replace(own, asks=False), *over.updates))
+    if over.match.verdict is not None:
+        return replace(over, updates=(replace(own, asks=False), *over.updates))
+    # of two updates of one revision, neither the last of the match, a bot is told the first only
+    updates = (
+        replace(update, turn=own.turn, code=own.code, error=own.error) if update.bot == own.bot else update
+        for update in over.updates
+    )
+    return replace(over, updates=tuple(updates))
 
 
 def _asked(game: Game, match: Match, event: TimedOut | GaveUp) -> Seat | None:

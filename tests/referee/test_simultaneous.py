@@ -172,6 +172,21 @@ def test_a_match_goes_on_without_who_is_out() -> None:
     assert replayed(play, ("a", "b", "c", "d")) == play.match.state
 
 
+def test_who_is_out_by_its_last_strike_is_told_so_with_its_turn() -> None:
+    """In one update: of two of one revision it would be told the first only. The others see the forfeit."""
+    play = going_on()
+    for _ in range(3):
+        play.turn("b", n="x")
+    assert [bot for bot, _ in play.messages()] == ["a", "b", "c", "d"]
+    (_, a), (_, b), *_ = play.messages()
+    assert (b["turn"]["n"], b["turn"]["valid"], b["code"]) == ("x", False, "invalid-turn")
+    assert list(b["state"]["out"]) == ["b"]
+    assert b["match"]["version"] == a["match"]["version"]
+    assert a["turn"]["player"] == "b"
+    assert "forfeit" in a["turn"]
+    assert [update.asks for update in play.last.updates] == [True, False, True, True]
+
+
 def test_what_comes_from_a_bot_that_is_out_changes_nothing() -> None:
     """It is told so; its connection may go and come."""
     play = going_on()
