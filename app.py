@@ -102,7 +102,9 @@ class House:
         self.timers = Timers()
         self.lag = Lag()
         # without a node: this node's own players are told by its mailbox, like all others
-        self.conductor = Conductor(self.registry, self.store, "", self.requests.archive, ask_bots=self.requests.bots)
+        self.conductor = Conductor(
+            self.registry, self.store, ask_archive=self.requests.archive, ask_bots=self.requests.bots
+        )
         self.directory = self._make_directory()
         succession = lineage.own or lineage.next()
         # seats and tickets carry a node's name, and tell its door by it
@@ -120,7 +122,12 @@ class House:
         opening = Opening(self.mongodb)
         ask_archive = Throttle(self.requests.archive, self.timers, ARCHIVE_EVERY_S)
         conductor = Conductor(
-            self.registry, self.store, node, ask_archive, ask_bots=self.requests.bots, open_ago_s=opening.ago_s
+            self.registry,
+            self.store,
+            node,
+            ask_archive=ask_archive,
+            ask_bots=self.requests.bots,
+            open_ago_s=opening.ago_s,
         )
         turns = partial(Turns, new_connection=lambda: TransactionConnection(self.client))
         return Arena(conductor, self.timers, opening, turns, greenlet_lock)

@@ -85,7 +85,7 @@ class Desk:
         self.leases, self.health = Leases(scripts), Health(base.client)
         self._store = MatchStore(base.client, scripts, hold_s=5.0)
         ask_archive = Throttle(base.requests.archive, timers, ARCHIVE_EVERY_S)
-        conductor = Conductor(base.registry, self._store, ask_archive=ask_archive)
+        conductor = Conductor(base.registry, self._store, ask_archive=ask_archive, ask_bots=_asked_by_the_stretch)
         askers = make_askers(base.settings, lag.total_s)
         again, attend = base.requests.bots, base.requests.attendance
         # the other half is left to rated matches
@@ -151,6 +151,10 @@ class Desk:
                 self._askers.tidy()
             except Exception:
                 log.exception("bots.tidying_failed")
+
+
+def _asked_by_the_stretch(_match_id: str) -> None:
+    """Requests nothing: the stretch that has committed an answer asks on in that match itself."""
 
 
 def desk() -> Desk:

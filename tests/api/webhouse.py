@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import redis
+from conductors import Conductor
 from flask import Flask
 from flask.testing import FlaskClient
 from records import reserve
@@ -22,7 +23,6 @@ from battlebot.api import Context, init_api
 from battlebot.api.concurrency import while_tested
 from battlebot.api.context import CONTEXT_KEY
 from battlebot.arena.live.calls import Beginning
-from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.live.viewing import LiveMatches
