@@ -240,7 +240,6 @@ def _context(house: House, readiness: Readiness) -> Context:
         ),
         health=readiness,
         away=readiness.away,
-        redis=house.client,
     )
 
 

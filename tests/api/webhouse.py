@@ -70,6 +70,10 @@ class House:
     def client(self) -> FlaskClient:
         return self.app.test_client()
 
+    @property
+    def redis(self) -> redis.Redis:
+        return self.store.client
+
     def organise(self, method: str, path: str, body: Any = None, token: str | None = None) -> TestResponse:
         """Sends an organiser's request to a path of noughts and crosses' contests, by default with a new token."""
         if token is None:
@@ -170,7 +174,6 @@ def house(settings: Settings, answer_within_s: float = 2.0, app: Flask | None = 
         lookout=Lookout(storage, store, Queues(client), Missing(client), bot_matches=settings.bot_matches),
         health=lambda: dict(parts),
         away=dict,
-        redis=client,
     )
     if app is None:
         app = Flask("battlebot", static_folder=None)
