@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import FrozenInstanceError, fields, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from battlebot.config import (
     unknown_variables,
 )
 from battlebot.errors import SettingError
+from battlebot.stateless.nats.uids import Uids
+from battlebot.storage.vault import Vault
 
 ROWS = {row.name: row for row in fields(Settings)}
 PASSWORD = "s3cret-pass"
@@ -259,6 +262,15 @@ def test_a_bad_value_in_the_file_is_told_as_one_in_the_environment(tmp_path: Pat
     file.write_text("BATTLEBOT_PORT=none\n")
     with pytest.raises(SettingError, match="BATTLEBOT_PORT='none' is not a whole number"):
         load_settings({}, file)
+
+
+@pytest.mark.parametrize("read", [lambda key: loaded({"SECRET_KEY": key}), Vault, Uids])
+def test_all_who_read_the_secret_key_take_the_same_ones(read: Callable[[str], Any]) -> None:
+    """What one of them takes, none of the others may fail at, or read as other keys."""
+    read("newest-key-of-all, an-older-key-of-ours")
+    for key in ("newest-key-of-all,", "newest-key-of-all,,an-older-key-of-ours", "fifteen-letters"):
+        with pytest.raises(SettingError, match="keys of at least 16 characters"):
+            read(key)
 
 
 def test_zeros_in_the_file_are_told(tmp_path: Path) -> None:
