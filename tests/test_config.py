@@ -61,6 +61,7 @@ GOOD = [
     ("NATS_URL", "nats://u:p@h:4222", "nats_url", "nats://u:p@h:4222"),
     ("BATTLEBOT_ORIGINS", "*", "origins", "*"),
     ("BATTLEBOT_ORIGINS", "https://a.org, http://b:80,", "origins", "https://a.org, http://b:80,"),
+    ("BATTLEBOT_ORIGINS", "HTTPS://A.org:8443, http://[::1]:80", "origins", "HTTPS://A.org:8443, http://[::1]:80"),
     ("BATTLEBOT_BOT_NETWORKS", "10.1.0.0/16, fd00::/8,", "bot_networks", "10.1.0.0/16, fd00::/8,"),
     ("SECRET_KEY", "newest-key-of-all,an-older-key-of-ours", "secret_key", "newest-key-of-all,an-older-key-of-ours"),
 ]
@@ -89,6 +90,8 @@ BAD = [
     ("REDIS_URL", "http://h", "must begin with"),
     ("BATTLEBOT_ORIGINS", "pages.example.org", "is not an origin"),
     ("BATTLEBOT_ORIGINS", "*,https://pages.example.org/", "is not an origin"),
+    ("BATTLEBOT_ORIGINS", "https://pages.example.org:port", "is not an origin"),
+    ("BATTLEBOT_ORIGINS", "https://::1", "is not an origin"),
     ("BATTLEBOT_BOT_NETWORKS", "10.1.0.0/16,10.1.0.0/33", "is no network"),
     ("SECRET_KEY", "fifteen-letters", "keys of at least 16 characters"),
     ("SECRET_KEY", "newest-key-of-all,fifteen-letters ", "keys of at least 16 characters"),

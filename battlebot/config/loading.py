@@ -15,13 +15,12 @@ from typing import Any
 from dotenv import dotenv_values
 
 from battlebot.config.natslogin import nats_login
+from battlebot.config.origins import ORIGIN
 from battlebot.config.secretkey import keys_of
 from battlebot.config.settings import Settings, networks_of, origins_of
 from battlebot.config.stores import check_mongodb, check_redis_url
 from battlebot.errors import SettingError
 
-# an origin as browsers send it (RFC 6454, section 6.2): no path, no slash at the end
-ORIGIN = re.compile(r"https?://[^/\s@,?#]+")
 NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 PREFIX = "BATTLEBOT_"
 # read by the commands for organisers, and by the Compose file
