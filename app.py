@@ -1,4 +1,7 @@
-"""create_app(settings): the one file that wires everything together. Only wsgi.py and the CLI import it."""
+"""Wires the parts of a node together, for the web and for the TCP door. Only wsgi.py and the CLI import it.
+
+What a worker's tasks work with is wired in `tasks/workbench.py`, and in `tasks/bots.py` for asking stateless bots.
+"""
 
 from __future__ import annotations
 
