@@ -35,7 +35,7 @@ class Rate:
         self._tokens += 1
 
 
-class Places:
+class ConnectionLimit:
     """Limits the connections of each key (an address, a bot) at this node. `what` names the key in errors."""
 
     def __init__(self, limit: int, what: str) -> None:

@@ -1,4 +1,4 @@
-"""Rate, places and the backoff of logins, with a clock of our own."""
+"""Rate, connections and the backoff of logins, with a clock of our own."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from clocks import Clock
 
 from battlebot.errors import TooMany
-from battlebot.transports.limits import NewNames, Places, Rate, ReloginBackoff
+from battlebot.transports.limits import ConnectionLimit, NewNames, Rate, ReloginBackoff
 
 
 @pytest.fixture
@@ -51,19 +51,19 @@ def test_updates_are_not_saved_up_without_bound(clock: Clock) -> None:
     assert taken(rate) == 20
 
 
-def test_a_key_has_so_many_places_and_gets_them_back(clock: Clock) -> None:
+def test_a_key_has_so_many_connections_and_gets_them_back(clock: Clock) -> None:
     """Other keys have their own; what raises inside gives its place back too."""
-    places = Places(2, "bot")
-    with places.hold("a"), places.hold("a"), places.hold("b"):
-        with pytest.raises(TooMany, match="bot"), places.hold("a"):
+    limit = ConnectionLimit(2, "bot")
+    with limit.hold("a"), limit.hold("a"), limit.hold("b"):
+        with pytest.raises(TooMany, match="bot"), limit.hold("a"):
             raise AssertionError("a third place")
-        with places.hold("b"):
+        with limit.hold("b"):
             pass
-    with pytest.raises(KeyError), places.hold("a"):
+    with pytest.raises(KeyError), limit.hold("a"):
         raise KeyError
-    with places.hold("a"), places.hold("a"):
+    with limit.hold("a"), limit.hold("a"):
         pass
-    assert not places._held
+    assert not limit._held
 
 
 def test_the_first_fruitless_connections_are_free(clock: Clock) -> None:
