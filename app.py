@@ -1,4 +1,7 @@
-"""create_app(settings): the one file that wires everything together. Only wsgi.py and the CLI import it."""
+"""Wires the parts of a node together, for the web and for the TCP door. Only wsgi.py and the CLI import it.
+
+What a worker's tasks work with is wired in `tasks/workbench.py`, and in `tasks/bots.py` for asking stateless bots.
+"""
 
 from __future__ import annotations
 
@@ -102,7 +105,9 @@ class House:
         self.timers = Timers()
         self.lag = Lag()
         # without a node: this node's own players are told by its mailbox, like all others
-        self.conductor = Conductor(self.registry, self.store, "", self.requests.archive, ask_bots=self.requests.bots)
+        self.conductor = Conductor(
+            self.registry, self.store, ask_archive=self.requests.archive, ask_bots=self.requests.bots
+        )
         self.directory = self._make_directory()
         succession = lineage.own or lineage.next()
         # seats and tickets carry a node's name, and tell its door by it
@@ -120,7 +125,12 @@ class House:
         opening = Opening(self.mongodb)
         ask_archive = Throttle(self.requests.archive, self.timers, ARCHIVE_EVERY_S)
         conductor = Conductor(
-            self.registry, self.store, node, ask_archive, ask_bots=self.requests.bots, open_ago_s=opening.ago_s
+            self.registry,
+            self.store,
+            node,
+            ask_archive=ask_archive,
+            ask_bots=self.requests.bots,
+            open_ago_s=opening.ago_s,
         )
         turns = partial(Turns, new_connection=lambda: TransactionConnection(self.client))
         return Arena(conductor, self.timers, opening, turns, greenlet_lock)
@@ -233,7 +243,6 @@ def _context(house: House, readiness: Readiness) -> Context:
         ),
         health=readiness,
         away=readiness.away,
-        redis=house.client,
     )
 
 

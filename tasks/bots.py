@@ -5,8 +5,7 @@ from __future__ import annotations
 import faulthandler
 import threading
 import time
-from functools import cached_property, lru_cache
-from os import getpid
+from functools import cached_property
 from typing import Any
 
 import structlog
@@ -27,6 +26,7 @@ from battlebot.stateless.attendance import Attendance
 from battlebot.stateless.health import Health
 from battlebot.stateless.retests import Retests
 from battlebot.stateless.trial import Trial
+from tasks.perprocess import once_a_process
 from tasks.requests import ARCHIVE_EVERY_S
 from tasks.workbench import match_bench, workbench
 
@@ -38,8 +38,6 @@ HANGS_S = 30.0
 STDERR = 2  # Celery may replace sys.stderr
 
 WRITE_EVERY_S = 1.5  # what was noted of bots' health
-
-_making = threading.Lock()
 
 
 @shared_task(name="tasks.bots.ask")
@@ -85,7 +83,7 @@ class Desk:
         self.leases, self.health = Leases(scripts), Health(base.client)
         self._store = MatchStore(base.client, scripts, hold_s=5.0)
         ask_archive = Throttle(base.requests.archive, timers, ARCHIVE_EVERY_S)
-        conductor = Conductor(base.registry, self._store, ask_archive=ask_archive)
+        conductor = Conductor(base.registry, self._store, ask_archive=ask_archive, ask_bots=_asked_by_the_stretch)
         askers = make_askers(base.settings, lag.total_s)
         again, attend = base.requests.bots, base.requests.attendance
         # the other half is left to rated matches
@@ -153,14 +151,13 @@ class Desk:
                 log.exception("bots.tidying_failed")
 
 
+def _asked_by_the_stretch(_match_id: str) -> None:
+    """Requests nothing: the stretch that has committed an answer asks on in that match itself."""
+
+
+@once_a_process
 def desk() -> Desk:
-    """This process's desk, made at the first call, also if greenlets call together."""
-    with _making:
-        return _desk(getpid())
-
-
-@lru_cache(maxsize=1)
-def _desk(_pid: int) -> Desk:
+    """This process's desk."""
     return Desk()
 
 

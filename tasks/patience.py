@@ -100,7 +100,7 @@ class PatientConsumer(Consumer):
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self.connection_errors = (*self.connection_errors, *BROKEN)
-        self._restart_state = Pace()
+        self._restart_state = RestartPace()
         self._tells = LogLimit()
         if self.pool.is_green:
             self.loop = partial(attentively, loops.synloop)
@@ -174,7 +174,7 @@ class Attentive:
         self._connection.drain_events(timeout=min(timeout, LOOK_EVERY_S))
 
 
-class Pace:
+class RestartPace:
     """Replaces Celery's limit of restarts by pauses: a Redis may take connections, but no writes, for long."""
 
     def __init__(self) -> None:

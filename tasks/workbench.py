@@ -1,16 +1,14 @@
-"""The parts that a worker process's tasks work with, made at the first task: connections must not cross a fork.
+"""The parts that a worker process's tasks work with, wired at the first task.
 
 The match bench needs Redis alone, so that live matches are looked after while MongoDB is away; the workbench has all.
 """
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 
 import redis
 from celery import current_app
@@ -39,6 +37,7 @@ from battlebot.runtime import sharedtime
 from battlebot.runtime.answering import Answering
 from battlebot.stateless.health import Health
 from battlebot.storage import Storage
+from tasks.perprocess import once_a_process
 from tasks.requests import Requests, sending
 
 # Before each task that needs MongoDB a worker makes sure that it answers. The sweep of matches needs no MongoDB, but a
@@ -48,10 +47,6 @@ PINGED_S = 1.0  # how long it is not asked again once it has answered
 
 # One sweep of a game's ratings in so many counts all its matches, which takes a second for each million or two
 CHECK_SWEEPS = 3600
-
-# Both benches are made once, also if greenlets call together. Making the workbench waits for MongoDB, but no sweep of
-# matches waits for that: processes that sweep do one task at a time, and those with greenlets only ask bots.
-_making = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -89,22 +84,16 @@ class Workbench(MatchBench):
     rating_checks: SharedThrottle
 
 
-def match_bench() -> MatchBench:
-    """This process's match bench. Raises Unavailable if Redis has not told the time yet."""
-    with _making:
-        return _match_bench(os.getpid())
-
-
 def workbench() -> Workbench:
     """This process's workbench. Raises Unavailable if MongoDB does not answer."""
-    with _making:
-        bench = _workbench(os.getpid())
+    bench = _workbench()
     bench.mongodb.require(PINGED_S)
     return bench
 
 
-@lru_cache(maxsize=1)
-def _match_bench(_pid: int) -> MatchBench:
+@once_a_process
+def match_bench() -> MatchBench:
+    """This process's match bench. Raises Unavailable if Redis has not told the time yet."""
     celery = current_app._get_current_object()
     settings: Settings = celery.battlebot_settings
     client = connect(settings.redis_url)
@@ -138,9 +127,9 @@ def _games(client: redis.Redis) -> Registry:
         raise
 
 
-@lru_cache(maxsize=1)
-def _workbench(pid: int) -> Workbench:
-    base = _match_bench(pid)
+@once_a_process
+def _workbench() -> Workbench:
+    base = match_bench()
     settings, client, store, queues, requests = base.settings, base.client, base.store, base.queues, base.requests
     storage, health = Storage(settings), Health(client)
     mongodb = Answering(partial(storage.ping, PING_S))

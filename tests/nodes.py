@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 from functools import partial
 
-from battlebot.arena.live.conduct import Conductor
+from conductors import Conductor
+
 from battlebot.arena.node.opening import Opening
 from battlebot.arena.node.service import Arena
 from battlebot.arena.node.turns import Turns

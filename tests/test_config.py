@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import FrozenInstanceError, fields, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from battlebot.config import (
     unknown_variables,
 )
 from battlebot.errors import SettingError
+from battlebot.stateless.nats.uids import Uids
+from battlebot.storage.vault import Vault
 
 ROWS = {row.name: row for row in fields(Settings)}
 PASSWORD = "s3cret-pass"
@@ -58,6 +61,7 @@ GOOD = [
     ("NATS_URL", "nats://u:p@h:4222", "nats_url", "nats://u:p@h:4222"),
     ("BATTLEBOT_ORIGINS", "*", "origins", "*"),
     ("BATTLEBOT_ORIGINS", "https://a.org, http://b:80,", "origins", "https://a.org, http://b:80,"),
+    ("BATTLEBOT_ORIGINS", "HTTPS://A.org:8443, http://[::1]:80", "origins", "HTTPS://A.org:8443, http://[::1]:80"),
     ("BATTLEBOT_BOT_NETWORKS", "10.1.0.0/16, fd00::/8,", "bot_networks", "10.1.0.0/16, fd00::/8,"),
     ("SECRET_KEY", "newest-key-of-all,an-older-key-of-ours", "secret_key", "newest-key-of-all,an-older-key-of-ours"),
 ]
@@ -86,6 +90,8 @@ BAD = [
     ("REDIS_URL", "http://h", "must begin with"),
     ("BATTLEBOT_ORIGINS", "pages.example.org", "is not an origin"),
     ("BATTLEBOT_ORIGINS", "*,https://pages.example.org/", "is not an origin"),
+    ("BATTLEBOT_ORIGINS", "https://pages.example.org:port", "is not an origin"),
+    ("BATTLEBOT_ORIGINS", "https://::1", "is not an origin"),
     ("BATTLEBOT_BOT_NETWORKS", "10.1.0.0/16,10.1.0.0/33", "is no network"),
     ("SECRET_KEY", "fifteen-letters", "keys of at least 16 characters"),
     ("SECRET_KEY", "newest-key-of-all,fifteen-letters ", "keys of at least 16 characters"),
@@ -259,6 +265,15 @@ def test_a_bad_value_in_the_file_is_told_as_one_in_the_environment(tmp_path: Pat
     file.write_text("BATTLEBOT_PORT=none\n")
     with pytest.raises(SettingError, match="BATTLEBOT_PORT='none' is not a whole number"):
         load_settings({}, file)
+
+
+@pytest.mark.parametrize("read", [lambda key: loaded({"SECRET_KEY": key}), Vault, Uids])
+def test_all_who_read_the_secret_key_take_the_same_ones(read: Callable[[str], Any]) -> None:
+    """What one of them takes, none of the others may fail at, or read as other keys."""
+    read("newest-key-of-all, an-older-key-of-ours")
+    for key in ("newest-key-of-all,", "newest-key-of-all,,an-older-key-of-ours", "fifteen-letters"):
+        with pytest.raises(SettingError, match="keys of at least 16 characters"):
+            read(key)
 
 
 def test_zeros_in_the_file_are_told(tmp_path: Path) -> None:

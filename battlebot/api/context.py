@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-import redis
 from flask import current_app
 
 from battlebot.api.ports import Bus, Directory, LiveMatches, Lookout, Organiser, Presence, StatelessBots
@@ -37,7 +36,6 @@ class Context:
     lookout: Lookout
     health: Callable[[], dict[str, str]]
     away: Callable[[], dict[str, float]]
-    redis: redis.Redis
 
 
 def current_context() -> Context:

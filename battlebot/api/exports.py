@@ -21,7 +21,7 @@ from battlebot.api.parsing import Described
 from battlebot.api.reading import stored_match
 from battlebot.api.schemas import ErrorBody, WithVoid
 from battlebot.api.verdicts import explained
-from battlebot.wire.matchfiles import format_of
+from battlebot.wire.matchfiles import file_format_of
 
 COLUMNS = (
     *("match", "game", "contest", "first", "second", "victor", "reason", "fault", "void", "turns"),
@@ -46,7 +46,7 @@ def export_match(game: str, match_id: str, format_name: str) -> Response:
 
     Formats of `crossword`: `gcg`, `json` and `pb` (a GameHistory in JSON or protobuf). Other games have none.
     """
-    chosen = format_of(game, format_name)
+    chosen = file_format_of(game, format_name)
     return _file(iter([chosen.write(stored_match(game, match_id))]), chosen.mimetype, f"{match_id}.{chosen.name}")
 
 

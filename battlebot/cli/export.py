@@ -24,12 +24,12 @@ def export(match: str, name: str, output: Path | None, data: Path | None) -> Non
     """
     from battlebot.cli.contest_files import destination
     from battlebot.cli.database import open_storage
-    from battlebot.wire.matchfiles import format_of
+    from battlebot.wire.matchfiles import file_format_of
 
     with open_storage(load(data=data)) as storage:
         record = storage.games.find(match)
     if record is None:
         raise UnknownMatch(f"There is no finished match {match[:64]!r}.")
-    made = format_of(record["game"], name).write(record)
+    made = file_format_of(record["game"], name).write(record)
     with destination(output) as stream:
         stream.write(made)

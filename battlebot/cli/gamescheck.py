@@ -20,15 +20,15 @@ def check_formats() -> None:
     format_names()
 
 
-def check_games(limit_s: float = LIMIT_S) -> None:
+def check_games() -> None:
     """Raises BadFormat like `check_formats`, and BadGame as `discover` does.
 
-    Also if a function of a game does not return within so many seconds.
+    Also if a function of a game does not return within `LIMIT_S`.
     """
     from battlebot.rules.registry import discover
 
     check_formats()
-    with time_limit(limit_s):
+    with time_limit(LIMIT_S):
         discover()
 
 

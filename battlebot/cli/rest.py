@@ -53,22 +53,13 @@ class Unreachable(_Failed):
     exit_code = _EXIT_UNREACHABLE
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Turns redirects into errors: following one would send the token to another server."""
-
-    def redirect_request(self, *_args: Any, **_kwargs: Any) -> None:
-        """Return None: do not follow."""
-
-
 class Rest:
     """Requests to the server at `address`, with `token`, if given, as the bearer token."""
 
     def __init__(self, address: Address, token: str | None = None) -> None:
         self.address = address
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
-        # a proxy from the environment cannot reach this machine's loopback
-        proxies = [urllib.request.ProxyHandler({})] if address.local else []
-        self._opener = urllib.request.build_opener(_NoRedirect, *proxies)
+        self._opener = address.opener()
 
     def get(self, *path: str, **query: object) -> Any:
         """The decoded answer to GET; each part of the path is escaped, query arguments that are None are left out."""

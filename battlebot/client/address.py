@@ -1,9 +1,12 @@
-"""Turns the `host` given by an author into the URLs of the WebSocket and REST doors. Makes no connections."""
+"""Turns the `host` given by an author into the URLs of the WebSocket and REST doors, and what opens the latter."""
 
 from __future__ import annotations
 
 import ipaddress
+import ssl
+import urllib.request
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 from battlebot.client.errors import BadAddress
@@ -29,6 +32,12 @@ class Address:
         """A REST URL below the server's root; each part is escaped."""
         tail = "/".join(quote(part, safe="") for part in parts)
         return f"{'https' if self.secure else 'http'}://{self.netloc}{self.path}/{tail}"
+
+    def opener(self, tls: ssl.SSLContext | None = None) -> urllib.request.OpenerDirector:
+        """What sends requests to the REST door; answers other than success raise HTTPError, also redirects."""
+        # a proxy from the environment cannot reach this machine's loopback
+        proxies = [urllib.request.ProxyHandler({})] if self.local else []
+        return urllib.request.build_opener(_NoRedirect, urllib.request.HTTPSHandler(context=tls), *proxies)
 
 
 def parse_address(host: str) -> Address:
@@ -68,3 +77,10 @@ def _is_loopback(name: str) -> bool:
         return ipaddress.ip_address(name).is_loopback
     except ValueError:
         return name == "localhost" or name.endswith(".localhost")
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Turns redirects into errors: a POST would become a GET, and a token be sent to another server."""
+
+    def redirect_request(self, *_args: Any, **_kwargs: Any) -> None:
+        """Return None: do not follow."""

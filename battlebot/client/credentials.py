@@ -108,22 +108,10 @@ def load_or_register(
     return credentials
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Turns redirects into errors: a POST that is redirected becomes a GET, and `run` does not follow them either."""
-
-    def redirect_request(self, *_args: Any, **_kwargs: Any) -> None:
-        """Return None: do not follow."""
-
-
 def _answer(request: urllib.request.Request, address: Address, tls: ssl.SSLContext | None) -> Any:
-    handlers: list[urllib.request.BaseHandler] = [
-        _NoRedirect(),
-        urllib.request.HTTPSHandler(context=tls or ssl.create_default_context()),
-    ]
-    if address.local:  # a proxy in the environment cannot reach this machine's loopback
-        handlers.append(urllib.request.ProxyHandler({}))
+    opener = address.opener(tls or ssl.create_default_context())
     try:
-        with urllib.request.build_opener(*handlers).open(request, timeout=REQUEST_TIMEOUT_S) as response:
+        with opener.open(request, timeout=REQUEST_TIMEOUT_S) as response:
             return json.load(response)
     except urllib.error.HTTPError as error:
         raise _refusal(error) from None

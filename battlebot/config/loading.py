@@ -15,15 +15,14 @@ from typing import Any
 from dotenv import dotenv_values
 
 from battlebot.config.natslogin import nats_login
+from battlebot.config.origins import ORIGIN
+from battlebot.config.secretkey import keys_of
 from battlebot.config.settings import Settings, networks_of, origins_of
 from battlebot.config.stores import check_mongodb, check_redis_url
 from battlebot.errors import SettingError
 
-# an origin as browsers send it (RFC 6454, section 6.2): no path, no slash at the end
-ORIGIN = re.compile(r"https?://[^/\s@,?#]+")
 NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 PREFIX = "BATTLEBOT_"
-KEY_LENGTH = 16
 # read by the commands for organisers, and by the Compose file
 OF_OTHERS = frozenset({"BATTLEBOT_TOKEN", "BATTLEBOT_PUBLISH", "BATTLEBOT_TCP_PUBLISH", "BATTLEBOT_IMAGE"})
 # read if the variable itself is absent: hosting platforms set them, and the original battlebot server read them
@@ -100,11 +99,6 @@ def as_environment(settings: Settings) -> dict[str, str]:
     return environment
 
 
-def are_keys(text: str) -> bool:
-    """Whether it may be a SECRET_KEY: one or more keys, separated by commas, that are long enough."""
-    return all(len(key.strip()) >= KEY_LENGTH for key in text.split(","))
-
-
 def _parse(env: str, raw: str, kind: Any) -> Any:
     name = (kind if isinstance(kind, str) else kind.__name__).removesuffix(" | None")
     if name == "Path":
@@ -159,8 +153,8 @@ def _check_choices(settings: Settings) -> None:
         value = getattr(settings, row.name)
         if allowed and value not in allowed:
             raise SettingError(f"{row.metadata['env']}={value!r} is not one of {', '.join(allowed)}.")
-    if settings.secret_key and not are_keys(settings.secret_key):
-        raise SettingError(f"SECRET_KEY must be one or more comma-separated keys of at least {KEY_LENGTH} characters.")
+    if settings.secret_key:
+        keys_of(settings.secret_key)
     for origin in origins_of(settings):
         if origin != "*" and not ORIGIN.fullmatch(origin):
             raise SettingError(f"BATTLEBOT_ORIGINS: {origin!r} is not an origin, as https://bots.example.org is one.")

@@ -6,7 +6,8 @@ import re
 
 from battlebot.config.settings import Settings, is_loopback, is_private, origins_of
 
-ORIGIN = re.compile(r"https?://(?:\[(?P<six>[0-9a-f:]+)\]|(?P<host>[^/:@\[\]]+))(?::[0-9]+)?/?")
+# without a path, and without a slash at the end
+ORIGIN = re.compile(r"https?://(?:\[(?P<six>[0-9a-f:]+)\]|(?P<host>[^\s/:@,?#\[\]]+))(?::[0-9]+)?")
 
 
 def is_allowed(settings: Settings, origin: str) -> bool:
@@ -17,7 +18,7 @@ def is_allowed(settings: Settings, origin: str) -> bool:
 
 def is_own(origin: str) -> bool:
     """Whether the origin is a page on the very machine of the browser: nobody else can have one there."""
-    parts = ORIGIN.fullmatch(origin.lower())
+    parts = ORIGIN.fullmatch(origin.lower().removesuffix("/"))
     return parts is not None and is_loopback(parts["six"] or parts["host"])
 
 

@@ -20,7 +20,7 @@ from battlebot.config import Settings
 from battlebot.errors import Unavailable, UnknownGame
 from battlebot.matchmaking.doubts import Doubts, Judgement
 from battlebot.matchmaking.search import Search
-from battlebot.matchmaking.waiters import Waiter, Waiters
+from battlebot.matchmaking.waiters import Waiters, WaitingPlayer
 from battlebot.redisio import keys
 from battlebot.rules.contract import Game
 from battlebot.runtime import sharedtime
@@ -183,7 +183,7 @@ class Lobby:
             self._search.take_out_later(one for one in waiters if one.player.gone)
             raise
 
-    def _ask_for(self, waiters: Sequence[Waiter], overlooked: Set[str]) -> None:
+    def _ask_for(self, waiters: Sequence[WaitingPlayer], overlooked: Set[str]) -> None:
         by_queue = defaultdict(list)
         for waiter in waiters:
             player, place = waiter.player, waiter.place
@@ -242,7 +242,7 @@ class Lobby:
         if how is not None:
             player.tell_over(how)
 
-    def _say_again(self, name: str, waiters: list[Waiter]) -> None:
+    def _say_again(self, name: str, waiters: list[WaitingPlayer]) -> None:
         # earlier chunks took time: a player given a match meanwhile may already wait at another place
         waiters = [waiter for waiter in waiters if not waiter.has_moved_on]
         answers = self.queues.wait_again(name, [waiter.ticket for waiter in waiters])
@@ -259,7 +259,7 @@ class Lobby:
                 # only a player that has left the queue may sit down elsewhere
                 self._search.wait(player, look_for_seats=True)
 
-    def _close_the_lonely(self, waiters: Sequence[Waiter]) -> bool:
+    def _close_the_lonely(self, waiters: Sequence[WaitingPlayer]) -> bool:
         """Closes those who waited too long; returns whether there were any to look at."""
         before_s = self.now_s() - self.settings.waiting_timeout_s
         # a door that pairs by name cannot tell its players that nobody came

@@ -16,7 +16,7 @@ from battlebot.arena.node.service import Arena
 from battlebot.arena.places import node_of
 from battlebot.errors import Unavailable
 from battlebot.matchmaking.doubts import Doubts
-from battlebot.matchmaking.waiters import Waiter, Waiters
+from battlebot.matchmaking.waiters import Waiters, WaitingPlayer
 from battlebot.rules.contract import Game
 
 log = structlog.get_logger()
@@ -37,7 +37,7 @@ class Search:
     arena: Arena
     waiters: Waiters
     doubts: Doubts
-    _late: list[Waiter] = field(default_factory=list)  # whose tickets could not be taken out of their queues
+    _late: list[WaitingPlayer] = field(default_factory=list)  # whose tickets could not be taken out of their queues
 
     def wait(
         self,
@@ -53,7 +53,7 @@ class Search:
         Without `may_take` it waits to be taken along by others. `hold`: it is held back if its bot plays on another
         connection, which may be broken. `hold_for`: it is held back for this match, even if that is over.
         """
-        login, waiter = player.login, Waiter.of(player)
+        login, waiter = player.login, WaitingPlayer.of(player)
         by_task = login.contest is not None or not may_take
         wanted = BY_A_TASK if by_task else self.registry[login.game].usual_players - 1
         by_name = bool(player.traits.boards)
@@ -94,25 +94,25 @@ class Search:
         self.sits(player)
         return True
 
-    def _needs_no_match(self, waiter: Waiter, found: Begun | Taken | Waits) -> None:
+    def _needs_no_match(self, waiter: WaitingPlayer, found: Begun | Taken | Waits) -> None:
         """Takes out a player that is gone, or sits: the tick and its own `enter` may both have asked for it."""
         self.sits(waiter.player)
         if isinstance(found, Taken):
             self._give_back(waiter, found.others)
 
-    def _pair(self, waiter: Waiter, others: Sequence[Ticket]) -> None:
+    def _pair(self, waiter: WaitingPlayer, others: Sequence[Ticket]) -> None:
         waiting = [(one.bot, one.place) for one in (waiter.ticket, *others)]
         game = self.registry[waiter.player.login.game]
         self.casual.begin(game, waiting, waiter.queue, waiter.ticket.text)
 
-    def _waits(self, waiter: Waiter, found: Waits) -> None:
+    def _waits(self, waiter: WaitingPlayer, found: Waits) -> None:
         login = waiter.player.login
         if found.ask_pairing and login.contest is not None:
             self.ask_pairing(login.game, login.contest)
         elif found.left_out:
             self.waiters.overlook([waiter.place])
 
-    def _give_back(self, waiter: Waiter, others: Sequence[Ticket]) -> None:
+    def _give_back(self, waiter: WaitingPlayer, others: Sequence[Ticket]) -> None:
         """Gives back tickets taken along by a player that needs no match; other nodes are told by a letter."""
         try:
             self.queues.give_back(waiter.ticket, others)
@@ -138,14 +138,14 @@ class Search:
         for waiter in self.waiters.at([place]):
             self.wait(waiter.player, look_for_seats=False)
 
-    def take_out(self, waiter: Waiter) -> None:
+    def take_out(self, waiter: WaitingPlayer) -> None:
         """Takes the player's ticket out of its queue; `retry` does if Redis does not answer."""
         try:
             self.queues.leave(waiter.queue, waiter.ticket)
         except Unavailable:
             self._late.append(waiter)
 
-    def take_out_later(self, waiters: Iterable[Waiter]) -> None:
+    def take_out_later(self, waiters: Iterable[WaitingPlayer]) -> None:
         """Has `retry` take out the tickets of these."""
         self._late += waiters
 
@@ -158,4 +158,4 @@ class Search:
     def sits(self, player: Player) -> None:
         """Takes out a player that has a seat: its ticket, which the tick may have put back, must not win it another."""
         self.waiters.remove(player)
-        self.take_out(Waiter.of(player))
+        self.take_out(WaitingPlayer.of(player))

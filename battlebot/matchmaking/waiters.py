@@ -14,7 +14,7 @@ MOST = 2000  # players looked at in a tick; if more wait, each has its turn ever
 
 
 @dataclass(frozen=True, slots=True)
-class Waiter:
+class WaitingPlayer:
     """A player that waits, with its queue and its ticket: made once, used every second."""
 
     player: Player
@@ -22,7 +22,7 @@ class Waiter:
     ticket: Ticket
 
     @classmethod
-    def of(cls, player: Player) -> Waiter:
+    def of(cls, player: Player) -> WaitingPlayer:
         """Returns the waiter for a player at its present place."""
         queue = keys.queue_name(player.login.game, player.login.contest)
         return cls(player, queue, Ticket(player.place, player.bot, player.waiting_since_s))
@@ -47,7 +47,7 @@ class Waiters:
     """Those of one node by their places, in the order of their coming."""
 
     def __init__(self) -> None:
-        self._waiting: dict[str, Waiter] = {}
+        self._waiting: dict[str, WaitingPlayer] = {}
         self._coming: set[str] = set()
         self._overlooked: set[str] = set()
         self._looked_at = 0  # of `_waiting`, in its order, at the last tick
@@ -59,7 +59,7 @@ class Waiters:
 
     def add(self, player: Player) -> None:
         """Adds a player at its present place. Call `has_come` as soon as it is known what there is for it."""
-        waiter = Waiter.of(player)
+        waiter = WaitingPlayer.of(player)
         with self._guard:
             self._waiting[waiter.place] = waiter
             self._coming.add(waiter.place)
@@ -68,16 +68,16 @@ class Waiters:
         """Notes that the player at the place is known to wait, or got a seat."""
         self._coming.discard(place)
 
-    def is_coming(self, waiter: Waiter) -> bool:
+    def is_coming(self, waiter: WaitingPlayer) -> bool:
         """Returns whether that is not yet known."""
         return waiter.place in self._coming
 
-    def remove(self, player: Player) -> Waiter | None:
+    def remove(self, player: Player) -> WaitingPlayer | None:
         """Takes out a player that waits no more; returns None if it did not wait at its present place."""
         with self._guard:
             return self._waiting.pop(player.place, None)
 
-    def at(self, places: Iterable[str]) -> list[Waiter]:
+    def at(self, places: Iterable[str]) -> list[WaitingPlayer]:
         """Returns those who still wait at these places, and forgets those who got a seat meanwhile.
 
         A player that is gone is kept: otherwise its leaving, which is still to come, would leave its ticket behind.
@@ -94,11 +94,11 @@ class Waiters:
                     waiters.append(waiter)
         return waiters
 
-    def in_queue(self, name: str) -> list[Waiter]:
+    def in_queue(self, name: str) -> list[WaitingPlayer]:
         """Returns those who wait in a queue."""
         return [waiter for waiter in self.everybody() if waiter.queue == name]
 
-    def everybody(self) -> list[Waiter]:
+    def everybody(self) -> list[WaitingPlayer]:
         """Returns all who wait."""
         with self._guard:
             waiters = list(self._waiting.values())

@@ -25,34 +25,34 @@ def rated(before: Mapping[str, Rating], match: Mapping[str, Any]) -> dict[str, R
     Ratings are not moved by void matches, by a bot's matches against itself, or by unrated ones, whose bots anybody
     could have named.
     """
-    places = places_of(match)
-    if match["match"]["void"] or match["match"].get("unrated") or len(places) < 2:
+    ranks = stored_ranks(match)
+    if match["match"]["void"] or match["match"].get("unrated") or len(ranks) < 2:
         return {}
-    bots = list(places)
+    bots = list(ranks)
     old = [before.get(bot, NEWCOMER) for bot in bots]
     teams = [[MODEL.rating(rating.mu, rating.sigma)] for rating in old]
-    new = MODEL.rate(teams, ranks=[float(places[bot]) for bot in bots])
-    elos = _elos(places, dict(zip(bots, old, strict=True)))
-    best = min(places.values())
+    new = MODEL.rate(teams, ranks=[float(ranks[bot]) for bot in bots])
+    elos = _elos(ranks, dict(zip(bots, old, strict=True)))
+    best = min(ranks.values())
     return {
         bot: Rating(
             team[0].mu,
             team[0].sigma,
             rating.matches + 1,
             elos[bot],
-            rating.wins + (places[bot] == best and sum(place == best for place in places.values()) == 1),
+            rating.wins + (ranks[bot] == best and sum(rank == best for rank in ranks.values()) == 1),
             rating.invalid + _invalid(match, bot),
         )
         for bot, team, rating in zip(bots, new, old, strict=True)
     }
 
 
-def _elos(places: Mapping[str, float], before: Mapping[str, Rating]) -> dict[str, float]:
+def _elos(ranks: Mapping[str, float], before: Mapping[str, Rating]) -> dict[str, float]:
     """Elo after a match of two; with more players it is not defined, and stays."""
-    if len(places) != 2:
+    if len(ranks) != 2:
         return {bot: rating.elo for bot, rating in before.items()}
-    one, two = places
-    score = 0.5 if places[one] == places[two] else float(places[one] < places[two])
+    one, two = ranks
+    score = 0.5 if ranks[one] == ranks[two] else float(ranks[one] < ranks[two])
     return {
         one: moved(before[one].elo, before[two].elo, score),
         two: moved(before[two].elo, before[one].elo, 1.0 - score),
@@ -66,8 +66,8 @@ def _invalid(match: Mapping[str, Any], bot: str) -> int:
     return int(about.get("strikes", {}).get(bot, 0)) + late
 
 
-def places_of(match: Mapping[str, Any]) -> dict[str, float]:
-    """Bot -> place in a stored match; smaller is better, equal is a draw.
+def stored_ranks(match: Mapping[str, Any]) -> dict[str, float]:
+    """Bot -> rank in a stored match; smaller is better, equal is a draw.
 
     Taken from `match.places` if the match has it (a bot missing there comes last), otherwise from `victor`.
     """

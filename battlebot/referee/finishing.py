@@ -11,11 +11,11 @@ from battlebot.rules.order import problem_of_places, problem_of_scores
 Ranks = Iterable[Iterable[str]]
 
 
-def places_of(match: Match) -> dict[str, int]:
-    """Returns bot -> place, from 1, for a match that is over; equal bots share a place (1, 2, 2, 4).
+def rank_numbers(match: Match) -> dict[str, int]:
+    """Returns bot -> its rank's number, from 1, for a match that is over; equal bots share a rank (1, 2, 2, 4).
 
     Players missing from the game's `places` come last. A match without `places`, or that did not end by its rules, has
-    a first and a last place: all but the victor are last, or, if nobody won, the bots that ran out of time or were
+    a first and a last rank: all but the victor are last, or, if nobody won, the bots that ran out of time or were
     gone.
     """
     verdict, players = match.verdict, [seat.bot for seat in match.seats]
@@ -49,9 +49,8 @@ def stated_scores(state: Mapping[str, Any], players: Sequence[str]) -> dict[str,
 
 
 def numbered(ranks: Ranks) -> dict[str, int]:
-    """Returns bot -> its place: one more than the number of bots in the ranks before its own."""
-    places: dict[str, int] = {}
+    """Returns bot -> its rank's number: one more than the number of bots in the ranks before its own."""
+    numbers: dict[str, int] = {}
     for rank in ranks:
-        place = len(places) + 1
-        places |= dict.fromkeys(rank, place)
-    return places
+        numbers |= dict.fromkeys(rank, len(numbers) + 1)
+    return numbers

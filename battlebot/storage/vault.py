@@ -8,18 +8,16 @@ from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from battlebot.config import keys_of
 from battlebot.errors import SettingError
 
 
 class Vault:
-    """Seals and opens short secrets with keys derived from SECRET_KEY (newest first, comma-separated)."""
+    """Seals and opens short secrets with keys derived from those of SECRET_KEY."""
 
     def __init__(self, secret_key: str) -> None:
-        """Raises SettingError if there is no key, or one of fewer than 16 characters."""
-        keys = [key.strip() for key in secret_key.split(",") if key.strip()]
-        if not keys or any(len(key) < 16 for key in keys):
-            raise SettingError("SECRET_KEY must be one or more comma-separated keys of at least 16 characters.")
-        self._fernet = MultiFernet([Fernet(_derived(key)) for key in keys])
+        """Raises SettingError as `keys_of` does."""
+        self._fernet = MultiFernet([Fernet(_derived(key)) for key in keys_of(secret_key)])
 
     def seal(self, secret: str) -> bytes:
         """The secret, encrypted with the newest key."""

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from battlebot.errors import TooMany
-from battlebot.runtime import sharedtime
 from battlebot.runtime.windows import Windows
 
 HOUR_S = 3600.0
@@ -36,7 +35,7 @@ class Rate:
         self._tokens += 1
 
 
-class Places:
+class ConnectionLimit:
     """Limits the connections of each key (an address, a bot) at this node. `what` names the key in errors."""
 
     def __init__(self, limit: int, what: str) -> None:
@@ -109,30 +108,3 @@ class ReloginBackoff:
     def played(self, key: str) -> None:
         """Notes that a connection of this key has finished a match."""
         self._fruitless.pop(key, None)
-
-
-class TurnedAwayHere:
-    """For how long this node has been unable to let in each bot that had logged in: not charged to the bot.
-
-    In memory: it is needed where Redis is what does not answer. What all nodes know, also of logins that nobody could
-    check, is in `arena.live.turnedaway`; that counts only for a bot whose door was shut at every node.
-    """
-
-    AGAIN_S = 10.0  # a bot that comes back later than this was not trying all the time
-    REMEMBERED = 100_000
-
-    def __init__(self, now_s: Callable[[], float] = sharedtime.now_s) -> None:
-        self._now_s = now_s
-        self._since: dict[str, tuple[float, float]] = {}
-
-    def note(self, key: str, came_s: float) -> None:
-        """Notes that a bot that came at `came_s` (epoch) is turned away now."""
-        since_s, last_s = self._since.pop(key, (came_s, came_s))
-        self._since[key] = (since_s if came_s - last_s <= self.AGAIN_S else came_s, self._now_s())
-        if len(self._since) > self.REMEMBERED:
-            self._since.pop(next(iter(self._since)))
-
-    def let_in(self, key: str, came_s: float) -> float:
-        """Returns for how many seconds a bot that came at `came_s` (epoch) had been turned away, and forgets it."""
-        since_s, last_s = self._since.pop(key, (came_s, came_s))
-        return max(0.0, last_s - since_s) if came_s - last_s <= self.AGAIN_S else 0.0

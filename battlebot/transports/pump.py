@@ -20,7 +20,7 @@ from battlebot.errors import BadMessage, LoginFailed, Refused, TooMany, Unavaila
 from battlebot.runtime.cooperative import in_turn_if_large
 from battlebot.runtime.lag import Lag
 from battlebot.transports.connection import Connection, Frame, Gone
-from battlebot.transports.limits import Places, Rate
+from battlebot.transports.limits import ConnectionLimit, Rate
 from battlebot.transports.ports import WaitingRoom
 from battlebot.transports.stays import OURS, Stays, epoch_of
 from battlebot.wire import closing
@@ -45,8 +45,8 @@ class Pump:
         self._lobby = lobby
         self._arena = arena
         self._numbers = itertools.count(1)
-        self._per_address = Places(settings.max_connections_per_address, "address")
-        self._per_bot = Places(settings.max_connections_per_bot, "bot")
+        self._per_address = ConnectionLimit(settings.max_connections_per_address, "address")
+        self._per_bot = ConnectionLimit(settings.max_connections_per_bot, "bot")
         self._stays = Stays(settings, lobby, arena)
         self.connections = 0
 
@@ -96,8 +96,8 @@ class Pump:
         player.channel.close(closing.RESTARTING)
 
     def _converse(self, connection: Connection) -> None:
-        with ExitStack() as place:
-            logged_in = self._log_in(connection, place)
+        with ExitStack() as counted:
+            logged_in = self._log_in(connection, counted)
             if logged_in is None:
                 return
             player, channel = logged_in
@@ -107,14 +107,14 @@ class Pump:
             finally:
                 self._stays.count(player)
 
-    def _hold_place(self, bot: str, place: ExitStack) -> TooMany | None:
-        """Counts a connection of the bot until `place` is left; returns the refusal if there are too many.
+    def _count(self, bot: str, counted: ExitStack) -> TooMany | None:
+        """Counts a connection of the bot until `counted` is left; returns the refusal if there are too many.
 
         Before its login is delayed, not after: else any number of them, broken by the bot meanwhile, would have its
         seat one after the other, and its clock would stand still.
         """
         try:
-            place.enter_context(self._per_bot.hold(bot))
+            counted.enter_context(self._per_bot.hold(bot))
         except TooMany as error:
             return error
         return None
@@ -133,7 +133,7 @@ class Pump:
             self._lobby.enter(player)
             self._listen(connection, player, channel.rate)
 
-    def _log_in(self, connection: Connection, place: ExitStack) -> tuple[Player, _GivingBack] | None:
+    def _log_in(self, connection: Connection, counted: ExitStack) -> tuple[Player, _GivingBack] | None:
         """Returns the player and its channel; None if the login has failed or the node stops.
 
         Raises Gone, and TooMany if the bot has too many connections. Raises Unavailable without a reply to the login:
@@ -159,7 +159,7 @@ class Pump:
             connection.send(encode(authentication_failed(str(error), error.code)))
             connection.close(Closing(1008, error.code, "authentication failed"))
             return None
-        too_many = self._hold_place(login.bot_id, place)
+        too_many = self._count(login.bot_id, counted)
         let_in = self._stays.let_in(knock, proves, received_s, lambda: connection.has_ended)
         if self._stays.draining:
             # it logged in too late to be among the players that the drain sends away

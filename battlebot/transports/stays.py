@@ -11,6 +11,7 @@ import gevent
 import structlog
 
 from battlebot.arena.live.turnedaway import Knock, Proof
+from battlebot.arena.live.turnedawayhere import TurnedAwayHere
 from battlebot.arena.node.player import Channel, LetIn, Player
 from battlebot.arena.node.service import Arena
 from battlebot.config import Settings
@@ -18,7 +19,7 @@ from battlebot.errors import Unavailable
 from battlebot.runtime import sharedtime
 from battlebot.runtime.background import in_background
 from battlebot.transports.connection import Gone
-from battlebot.transports.limits import ReloginBackoff, TurnedAwayHere
+from battlebot.transports.limits import ReloginBackoff
 from battlebot.transports.ports import WaitingRoom
 from battlebot.wire import closing
 from battlebot.wire.login import Login

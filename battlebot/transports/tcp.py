@@ -20,7 +20,7 @@ from battlebot.errors import BadMessage, TooMany, Unavailable
 from battlebot.runtime import sharedtime
 from battlebot.runtime.lag import Lag
 from battlebot.transports.connection import Gone
-from battlebot.transports.limits import Places, Rate
+from battlebot.transports.limits import ConnectionLimit, Rate
 from battlebot.transports.ports import WaitingRoom
 from battlebot.transports.stays import Stays
 from battlebot.transports.tcp_frames import TcpConnection
@@ -56,7 +56,7 @@ class TcpDoor:
         self._arena = arena
         self._terms = Terms(lag, self._released, unforgiving=True)
         self._numbers = itertools.count(1)
-        self._per_address = Places(settings.max_connections_per_address, "address")
+        self._per_address = ConnectionLimit(settings.max_connections_per_address, "address")
         self._stays = Stays(settings, lobby, arena)
         self._logins = Logins(settings, directory, self._stays, lag)
         self._server: StreamServer | None = None

@@ -1,4 +1,4 @@
-"""The WebSocket door: flask-sock's routes, our WebSocket connection, the pump.
+"""The WebSocket door: flask-sock's form of a route, with our connection and our answer in it; the pump.
 
 The routes have a Flask application of their own: the hooks before and after each request of the API and the pages
 (limits, above all) do not concern them, and would take a tenth of a login's time.
@@ -25,14 +25,14 @@ Application = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
 
 class Door(Sock):
-    """flask-sock, with our connection instead of simple-websocket's."""
+    """flask-sock, but for the body of its `route`, which makes simple-websocket's connection: here it makes ours."""
 
     def __init__(self, app: Flask, settings: Settings) -> None:
         self._settings = settings
         super().__init__(app)
 
     def route(self, path: str) -> Callable[..., Any]:
-        """Like flask_sock.Sock.route, but passes the handler a `WebSocket`."""
+        """Like flask_sock.Sock.route on its application, but passes the handler a `WebSocket`, and has no options."""
 
         def decorator(handler: Callable[[WebSocket], None]) -> Callable[..., Any]:
             def on_upgrade() -> Response:

@@ -1,7 +1,7 @@
 """One WebSocket connection over a gevent socket: `Inlet` reads, `Outbox` writes, `Framing` knows the protocol.
 
-Replaces simple-websocket's server under flask-sock, which writes from two greenlets and reads ahead without bound. No
-compression: it would cost more than it saves on messages of this size.
+It is there instead of flask-sock's, which is simple-websocket's: that writes from two greenlets and reads ahead without
+bound. No compression: it would cost more than it saves on messages of this size.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from battlebot.redisio import keys
 from battlebot.runtime.cooperative import cooperatively
 from battlebot.web.filters import short_json
 from battlebot.web.people import people
-from battlebot.web.replay import Place, frames, has_a_story, story
+from battlebot.web.replay import Position, frames, has_a_story, story
 from battlebot.web.snapshots import (
     MOST_CONTESTS,
     board_section,
@@ -224,7 +224,7 @@ def _turn(game: str, match_id: str, turn: int) -> str:
         game=rules,
         match=facts,
         turn=turn,
-        board=board_section(facts, state, Place(turn, len(record["turns"])), before),
+        board=board_section(facts, state, Position(turn, len(record["turns"])), before),
     )
 
 

@@ -22,8 +22,8 @@ log = structlog.get_logger()
 
 
 @dataclass(frozen=True)
-class Place:
-    """A position in a match: after `turn` of its `turns`."""
+class Position:
+    """Where in a match: after `turn` of its `turns`."""
 
     turn: int
     turns: int

@@ -24,7 +24,7 @@ from battlebot.runtime.cooperative import cooperatively
 from battlebot.web import board
 from battlebot.web.crosstable import LARGEST, crosstable
 from battlebot.web.filters import span
-from battlebot.web.replay import Place, can_be_replayed
+from battlebot.web.replay import Position, can_be_replayed
 from battlebot.web.stale import is_away, stored, without_stored
 from battlebot.wire.matchfiles import formats_of
 
@@ -183,8 +183,8 @@ def _finished(match: dict[str, Any], turns: int) -> Snapshot:
         "order": finish(match),
         "scores": ours.get("scores"),
     }
-    place = Place(turns, turns) if can_be_replayed(match, turns) else None
-    return _match(facts, state, _turn_rows(match, turns - len(match["turns"])), place, final=True)
+    position = Position(turns, turns) if can_be_replayed(match, turns) else None
+    return _match(facts, state, _turn_rows(match, turns - len(match["turns"])), position, final=True)
 
 
 def _live(match: dict[str, Any]) -> Snapshot:
@@ -207,12 +207,16 @@ def _live(match: dict[str, Any]) -> Snapshot:
 
 
 def board_section(
-    facts: Mapping[str, Any], state: dict[str, Any], place: Place | None, fresh_since: Any = None, tables: bool = True
+    facts: Mapping[str, Any],
+    state: dict[str, Any],
+    position: Position | None,
+    fresh_since: Any = None,
+    tables: bool = True,
 ) -> Markup:
-    """The section with the board in a state; with links through the match if `place` is given: it can be replayed."""
+    """The section with the board in a state; with links through the match if it can be replayed, from `position`."""
     picture = board.picture(current_context().registry[facts["game"]], state, fresh_since)
     shown = picture if tables else replace(picture, tables=())
-    return section("board", picture=shown, place=place, match=facts)
+    return section("board", picture=shown, position=position, match=facts)
 
 
 def boards_snapshot(game: str) -> Snapshot:
@@ -226,10 +230,12 @@ def boards_snapshot(game: str) -> Snapshot:
     return Snapshot({"game": game, "sections": {"boards": boards}}, again_s=BOARDS_AGAIN_S)
 
 
-def _match(facts: dict[str, Any], state: dict[str, Any], turns: Any, place: Place | None, **rest: Any) -> Snapshot:
+def _match(
+    facts: dict[str, Any], state: dict[str, Any], turns: Any, position: Position | None, **rest: Any
+) -> Snapshot:
     sections = {
         "facts": section("facts", match=facts),
-        "board": board_section(facts, state, place),
+        "board": board_section(facts, state, position),
         "turns": section("turns", turns=turns, count=facts["turns"], match=facts),
     }
     data = {"id": facts["id"], "state": state, "turns": facts["turns"], "final": bool(rest.get("final"))}

@@ -49,7 +49,7 @@ class MakeMove:
 Request = FindOpponent | MakeMove
 
 
-def decode_object(payload: bytes) -> dict[str, Any]:
+def _decode_payload(payload: bytes) -> dict[str, Any]:
     """Decode the JSON object of a payload. Raises BadMessage if it is not UTF-8, not JSON or not an object.
 
     Its content is not checked further: only names, small integers and what `_sent` returns are used.
@@ -65,7 +65,7 @@ def decode_object(payload: bytes) -> dict[str, Any]:
 
 def decode_username(payload: bytes) -> Username:
     """Decode the first message. Raises BadMessage, BadName."""
-    message = decode_object(payload)
+    message = _decode_payload(payload)
     if "username" not in message:
         raise BadMessage('The first message must be {"username": "..."}.')
     hashed = message.get("login_hash")
@@ -82,7 +82,7 @@ def checked_username(value: object) -> str:
 
 def decode_request(payload: bytes) -> Request:
     """Decode any message after the first. Raises BadMessage."""
-    message = decode_object(payload)
+    message = _decode_payload(payload)
     event = message.get("event")
     if event == "find_opponent":
         return FindOpponent()

@@ -28,7 +28,7 @@ def formats_of(game: str) -> tuple[str, ...]:
     return tuple(FORMATS.get(game, ()))
 
 
-def format_of(game: str, name: str) -> FileFormat:
+def file_format_of(game: str, name: str) -> FileFormat:
     """The format of that name for a game. Raises UnknownFormat."""
     if name not in formats_of(game):
         known = ", ".join(formats_of(game)) or "none but JSON"

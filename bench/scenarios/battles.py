@@ -69,7 +69,8 @@ class _Ground:
         def ask(match_id: str) -> None:
             celery.send_task("tasks.bots.ask", args=(match_id,))
 
-        conductor = Conductor(discover(), MatchStore(self._client), ask_bots=ask)
+        # matches end in workers, which have them archived
+        conductor = Conductor(discover(), MatchStore(self._client), ask_archive=lambda: None, ask_bots=ask)
         askers = make_askers(settings, keeps=False)
         self._battles = Battles(settings, conductor, Bus(self._client), askers, Storage(settings).games)
         self._played: dict[str, int] = {}

@@ -41,7 +41,7 @@ def absent(home: House, first: str, second: str, victor: str | None, n: int = 1)
 def wait(home: House, *bots: str) -> None:
     """Puts bots into the contest's queue."""
     queue = keys.queue(keys.queue_name(GAME, "cup"))
-    home.context.redis.zadd(queue, {ticket_of(f"node/{bot}", bot): 1 for bot in bots})
+    home.redis.zadd(queue, {ticket_of(f"node/{bot}", bot): 1 for bot in bots})
 
 
 def why(home: House, bot: str) -> dict[str, Any]:
@@ -237,7 +237,7 @@ def test_why_in_a_closed_contest(home: House) -> None:
     contest = home.storage.contests.find(GAME, "cup")
     assert contest is not None
     for now_s in (1_700_000_000, 1_700_000_004):
-        Missing(home.context.redis).note(GAME, "cup", contest.run, {"a": Chance(now_s)}, now_s, 5.0)
+        Missing(home.redis).note(GAME, "cup", contest.run, {"a": Chance(now_s)}, now_s, 5.0)
     assert why(home, "a")["since"] == "2023-11-14T22:13:20.000Z"
     wait(home, "a")
     assert (why(home, "a")["code"], why(home, "a")["left"]) == ("all-away", ["b", "c"])
@@ -245,7 +245,7 @@ def test_why_in_a_closed_contest(home: House) -> None:
     assert why(home, "a")["code"] == "pairing-soon"
     match = home.begin("b", "c", contest="cup")
     reserve(home.storage, GAME, "cup", [{"match": match.id, "bots": ["b", "c"], "n": 1}])
-    home.context.redis.delete(keys.queue(keys.queue_name(GAME, "cup")))
+    home.redis.delete(keys.queue(keys.queue_name(GAME, "cup")))
     wait(home, "a")
     assert why(home, "a")["code"] == "all-busy"
     assert (why(home, "b")["code"], why(home, "b")["match"]) == ("playing", match.id)
@@ -260,9 +260,9 @@ def test_why_reads_the_matches_of_its_contest_alone(home: House) -> None:
     """There may be thousands of others, and anybody may ask."""
 
     def reads() -> int:
-        home.context.redis.config_resetstat()
+        home.redis.config_resetstat()
         assert why(home, "a")["match"] == match.id
-        return int(home.context.redis.info("commandstats")["cmdstat_hget"]["calls"])
+        return int(home.redis.info("commandstats")["cmdstat_hget"]["calls"])
 
     closed(home, "a", "b")
     match = home.begin("a", "b", contest="cup")

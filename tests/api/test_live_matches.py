@@ -26,7 +26,7 @@ def test_live_matches_are_followed(home: House) -> None:
     assert [row["id"] for row in data_of(chunks)["matches"]] == [first.id]
     second = home.begin("c", "d", "gomoku")
     assert {row["id"] for row in data_of(chunks)["matches"]} == {first.id, second.id}
-    home.context.redis.delete(keys.match(first.id))
-    home.context.redis.zrem(keys.DEADLINES, first.id)
+    home.redis.delete(keys.match(first.id))
+    home.redis.zrem(keys.DEADLINES, first.id)
     assert [row["id"] for row in data_of(chunks)["matches"]] == [second.id]
     answer.close()

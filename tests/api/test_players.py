@@ -32,9 +32,9 @@ def played(home: House, *boards: tuple[str, str, str | None], **more: Any) -> li
 
 def online(home: House, name: str, seconds: float = 0.0) -> None:
     """Has the player come to the TCP door, so long ago."""
-    home.context.redis.zadd(keys.NODES, {"n": int(time.time() * 1000)})
+    home.redis.zadd(keys.NODES, {"n": int(time.time() * 1000)})
     since_ms = int((time.time() - seconds) * 1000)
-    Presence(home.context.redis).claim(Holder(name, "n/t1", since_ms, True))
+    Presence(home.redis).claim(Holder(name, "n/t1", since_ms, True))
     home.storage.players.were_online([(name, since_ms, seconds)])
 
 
@@ -78,8 +78,8 @@ def test_the_table_of_results(home: House) -> None:
 def test_who_has_just_come_for_the_first_time_has_been_online_for_no_time(home: House) -> None:
     """Not for an unknown one: its time is noted from half a minute on."""
     played(home, ("a", "b", "a"))
-    home.context.redis.zadd(keys.NODES, {"n": int(time.time() * 1000)})
-    Presence(home.context.redis).claim(Holder("a", "n/t1", int(time.time() * 1000), True))
+    home.redis.zadd(keys.NODES, {"n": int(time.time() * 1000)})
+    Presence(home.redis).claim(Holder("a", "n/t1", int(time.time() * 1000), True))
     assert {row["player"]: (row["online"], row["onlineS"]) for row in table(home)} == {
         "a": (True, 0.0),
         "b": (False, None),

@@ -43,7 +43,7 @@ def test_a_contest_is_followed_to_its_end(home: House) -> None:
         "final": False,
     }
     home.play("a", "b", "b", "cup", n=1)
-    home.context.redis.publish(keys.contest_events("noughtsandcrosses", "cup"), b"archived")
+    home.redis.publish(keys.contest_events("noughtsandcrosses", "cup"), b"archived")
     second = data_of(chunks)
     assert (second["played"], second["bots"][0]["bot_id"], second["bots"][0]["score"]) == (1, "b", 3)
     home.organise("POST", "/cup/finish")
@@ -82,7 +82,7 @@ def test_a_meeting_that_is_open_is_live(home: House) -> None:
     first = data_of(chunks)
     assert (first["state"], first["live"], first["final"]) == ("finished", 1, False)
     home.storage.meetings.release(["m"])
-    home.context.redis.publish(keys.contest_events("noughtsandcrosses", "cup"), b"void")
+    home.redis.publish(keys.contest_events("noughtsandcrosses", "cup"), b"void")
     assert data_of(chunks)["final"] is True
     answer.close()
 

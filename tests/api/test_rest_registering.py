@@ -156,7 +156,7 @@ def test_an_unknown_game_is_404_before_anything_else(client: FlaskClient, path: 
 def test_one_address_registers_so_many_bots_an_hour_and_no_more(settings: Settings) -> None:
     """Both paths count together; another address is not held up; IPv6 counts by the network."""
     with house(replace(settings, registrations_per_hour=3)) as opened:
-        opened.context.redis.flushall()
+        opened.redis.flushall()
 
         def register(path: str, address: str) -> int:
             name = f"bot{next(numbers)}"

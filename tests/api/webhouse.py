@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import redis
+from conductors import Conductor
 from flask import Flask
 from flask.testing import FlaskClient
 from records import reserve
@@ -22,7 +23,6 @@ from battlebot.api import Context, init_api
 from battlebot.api.concurrency import while_tested
 from battlebot.api.context import CONTEXT_KEY
 from battlebot.arena.live.calls import Beginning
-from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.live.viewing import LiveMatches
@@ -69,6 +69,10 @@ class House:
     @property
     def client(self) -> FlaskClient:
         return self.app.test_client()
+
+    @property
+    def redis(self) -> redis.Redis:
+        return self.store.client
 
     def organise(self, method: str, path: str, body: Any = None, token: str | None = None) -> TestResponse:
         """Sends an organiser's request to a path of noughts and crosses' contests, by default with a new token."""
@@ -170,7 +174,6 @@ def house(settings: Settings, answer_within_s: float = 2.0, app: Flask | None = 
         lookout=Lookout(storage, store, Queues(client), Missing(client), bot_matches=settings.bot_matches),
         health=lambda: dict(parts),
         away=dict,
-        redis=client,
     )
     if app is None:
         app = Flask("battlebot", static_folder=None)

@@ -12,11 +12,11 @@ import gevent
 import pytest
 import redis
 from cluster import wait_for
+from conductors import Conductor
 from msgspec.structs import replace
 from players import login_of, player_of
 from records import entries
 
-from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.finished import Finished
 from battlebot.arena.live.making import begin, new_match
 from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket

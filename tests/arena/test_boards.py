@@ -12,11 +12,11 @@ import orjson
 import pytest
 import redis
 from cluster import wait_for
+from conductors import Conductor
 from nodes import arena_of
 
 from battlebot.arena.live.boards import next_board
 from battlebot.arena.live.calls import Beginning
-from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.finished import Finished
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.mail import Mail, onward

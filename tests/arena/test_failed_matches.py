@@ -9,10 +9,10 @@ from typing import Any
 
 import orjson
 import pytest
+from conductors import Conductor
 from records import entries
 
 from battlebot.arena.live.archiving import game_document
-from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.finished import Ended
 from battlebot.arena.live.store import MatchStore
 from battlebot.config import Settings

@@ -8,8 +8,8 @@ from functools import partial
 
 import pytest
 import redis
+from conductors import Conductor
 
-from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.emptyseats import HANGS_S
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.store import MatchStore

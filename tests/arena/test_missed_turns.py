@@ -9,12 +9,12 @@ from contextlib import AbstractContextManager, contextmanager
 import pytest
 import redis
 from cluster import wait_for
+from conductors import Conductor
 from players import login_of, player_of
 from seated import Bot, Node, other_plays, refused
 from structlog.testing import capture_logs
 
 from battlebot.arena.live.calls import encode_match
-from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.mail import Mail
 from battlebot.errors import Unavailable
 from battlebot.redisio import keys

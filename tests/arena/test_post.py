@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 import redis
 from cluster import wait_for
+from conductors import Conductor
 from nodes import arena_of
 from peer import new_name
 from structlog.testing import capture_logs
 
-from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.mail import freed
 from battlebot.arena.live.store import MatchStore
 from battlebot.redisio import keys

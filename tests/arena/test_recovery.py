@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 import pytest
 from cluster import wait_for
+from conductors import Conductor
 from nodes import arena_of
 from players import login_of, player_of
 
 from battlebot.arena.live.calls import encode_match
-from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.mail import Mail
 from battlebot.arena.live.store import MatchStore
 from battlebot.errors import Unavailable

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import redis
 from cluster import wait_for
+from conductors import Conductor
 from nodes import arena_of
 from peer import new_name
 from structlog.testing import capture_logs
 
-from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.node.running import Node

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 import redis
+from conductors import Conductor
 
 from battlebot.arena.live import seats
-from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.making import begin, new_match
 from battlebot.arena.live.queue import BY_A_TASK, NO_SEATS, Queues, Ticket
 from battlebot.arena.live.seats import Seating, Sitter, has_seat, seatings

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 import redis
 from cluster import wait_for
+from conductors import Conductor
 from msgspec.structs import replace
 from nodes import arena_of
 from players import login_of, player_of
 
 from battlebot.arena.live.calls import encode_match
-from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.mail import Mail, eviction
 from battlebot.arena.live.making import begin, new_match
 from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket

@@ -9,11 +9,11 @@ from collections.abc import Callable
 import pytest
 import redis
 from cluster import wait_for
+from conductors import Conductor
 from nodes import arena_of
 from seated import Bot, Node, other_plays, refused
 
 from battlebot.arena.live.calls import encode_match
-from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.heartbeats import GAP_S, Heartbeats
 from battlebot.arena.live.mail import Mail, rejoin
 from battlebot.arena.node.host import LOOK_LATE_S, SEATED_AFTER_S

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 import redis
+from conductors import Conductor
 
-from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.leases import Leases
 from battlebot.arena.live.making import begin, new_match
 from battlebot.arena.live.queue import Queues

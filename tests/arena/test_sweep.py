@@ -9,9 +9,9 @@ from collections.abc import Callable
 import pytest
 import redis
 from cluster import wait_for
+from conductors import Conductor
 from nodes import arena_of
 
-from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.heartbeats import SHUT_S, Heartbeats
 from battlebot.arena.live.mail import nudge
 from battlebot.arena.live.queue import Queues

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 import pytest
 import redis
+from conductors import Conductor
 
-from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.cutoff import LONGEST_S
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.queue import Queues

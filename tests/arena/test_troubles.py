@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 import redis
+from conductors import Conductor
 from structlog.testing import capture_logs
 
-from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.inspection import ArenaInspection
 from battlebot.arena.live.queue import Queues

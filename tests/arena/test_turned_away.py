@@ -10,10 +10,10 @@ from dataclasses import replace
 import pytest
 import redis
 from cluster import wait_for
+from conductors import Conductor
 from nodes import arena_of
 from players import player_of
 
-from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.live.turnedaway import MOST, TRIES_AGAIN_S, Knock, TurnedAwayAnywhere

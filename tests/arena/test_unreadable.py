@@ -13,12 +13,12 @@ import gevent
 import pytest
 import redis
 from cluster import wait_for
+from conductors import Conductor
 from nodes import arena_of
 from test_arena_turns import GAME, House
 
 from battlebot.arena.live.aside import set_aside
 from battlebot.arena.live.calls import decode_match, encode_match
-from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.mail import Mail
 from battlebot.arena.live.store import MatchStore

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import redis
 from cluster import LIMIT_S, wait_for
+from conductors import Conductor
 from nodes import arena_of
 from players import login_of, player_of
 
-from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.node.turns import is_usual

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 import redis
+from conductors import Conductor
 
-from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.making import begin, new_match
 from battlebot.arena.live.queue import BY_A_TASK, NO_SEATS, Queues, Ticket

@@ -323,7 +323,7 @@ def reducer(state, turn):
 def test_a_game_without_an_end_is_one_clear_line(function: str, old: str, tmp_path: Path) -> None:
     """Otherwise whoever starts a server would wait for ever, and not know for what."""
     with_game(tmp_path, ENDLESS.replace(old, f"while True: pass\n    {old}"))
-    code = "from battlebot.cli.gamescheck import check_games; check_games(limit_s=2)"
+    code = "from battlebot.cli import gamescheck; gamescheck.LIMIT_S = 2; gamescheck.check_games()"
     finished = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=30)
     last = finished.stderr.splitlines()[-1]
     assert "games/tiny.py: " in last

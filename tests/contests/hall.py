@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import redis
+from conductors import Conductor
 
 from battlebot.arena.live.archiving import game_document
-from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.cutoff import CutOff
 from battlebot.arena.live.finished import Finished
 from battlebot.arena.live.heartbeats import AWAY_S, Heartbeats

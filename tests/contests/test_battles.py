@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 import redis
+from conductors import Conductor
 from hall import time_passed
 from records import GAMES
 
 from battlebot.arena.live.archiving import game_document
-from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.cutoff import CutOff
 from battlebot.arena.live.finished import Finished
 from battlebot.arena.live.heartbeats import Heartbeats

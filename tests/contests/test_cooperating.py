@@ -18,7 +18,7 @@ from battlebot.contests.matrix import by_pairs, by_rounds
 from battlebot.contests.situating import situation_of
 from battlebot.contests.standings import ranking
 from battlebot.runtime import cooperative
-from battlebot.runtime.aside import Aside
+from battlebot.runtime.elsewhere import Elsewhere
 
 BOTS = tuple(f"b{number}" for number in range(12))
 POINTS = (3, 1, 0)
@@ -106,5 +106,5 @@ def test_what_is_seen_of_a_contest_is_worked_out_aside(hall: Hall) -> None:
     """By web nodes. A worker, in whose process nobody plays, does it itself."""
     hall.begin("abcd", format="swiss")
     situation, _ = hall.lookout()._situation(hall.contest())
-    assert isinstance(situation.call, Aside)
+    assert isinstance(situation.call, Elsewhere)
     assert hall.pairer.situation(hall.contest(), []).call is directly

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 import redis
+from conductors import Conductor
 from records import GAMES, reserve
 from structlog.testing import capture_logs
 
-from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.mail import over
 from battlebot.arena.live.store import MatchStore

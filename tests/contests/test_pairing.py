@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 import redis
+from conductors import Conductor
 from cup import cup
 from hall import GAME, Hall
 from records import GAMES, reserve
 
 from battlebot.arena.live.archiving import game_document
-from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.finished import Finished
 from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
 from battlebot.arena.live.store import MatchStore

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 import redis
+from conductors import Conductor
 from nodes import arena_of
 from players import login_of, player_of
 from records import GAMES
 
 from battlebot.arena.live.casual import CasualMatches
-from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.making import begin, new_match
 from battlebot.arena.live.queue import BY_A_TASK, NO_SEATS, Found, Queues, Taken, Ticket
 from battlebot.arena.live.store import MatchStore

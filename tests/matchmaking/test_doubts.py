@@ -8,9 +8,9 @@ from dataclasses import replace
 import orjson
 import pytest
 import redis
+from conductors import Conductor
 from lobbies import beats, bot_of, comes, ends, lobby_of, played_by_ada, tick_before_the_next_answer
 
-from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.cutoff import LONGEST_S, CutOff
 from battlebot.arena.live.making import begin, new_match
 from battlebot.arena.live.queue import BY_A_TASK, Ticket

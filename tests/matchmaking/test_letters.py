@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 import redis
 from cluster import wait_for
+from conductors import Conductor
 from lobbies import begun_for_ada, bot_of, comes, lobby_of, played_by_ada
 from peer import new_name
 from records import GAMES
 
-from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.finished import Finished
 from battlebot.arena.live.queue import Ticket
 from battlebot.config import Settings

@@ -13,7 +13,7 @@ from battlebot.arena.live.queue import BY_A_TASK, Ticket
 from battlebot.arena.places import Traits
 from battlebot.errors import Unavailable
 from battlebot.matchmaking.lobby import Lobby
-from battlebot.matchmaking.waiters import Waiter, Waiters
+from battlebot.matchmaking.waiters import Waiters, WaitingPlayer
 from battlebot.redisio import keys
 from battlebot.wire import closing
 
@@ -38,7 +38,8 @@ def test_only_who_comes_by_itself_and_for_one_match_waits_with_a_limit() -> None
     """In a contest someone new may come; a door that pairs by name cannot tell that nobody came."""
     duelist = comes()
     duelist.traits = Traits(boards=2)
-    assert [Waiter.of(player).patient for player in (comes(), comes(contest="cup"), duelist)] == [False, True, True]
+    players = (comes(), comes(contest="cup"), duelist)
+    assert [WaitingPlayer.of(player).patient for player in players] == [False, True, True]
 
 
 def test_who_is_gone_while_the_clock_ticks_leaves_no_ticket(lobby: Lobby) -> None:

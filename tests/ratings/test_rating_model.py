@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from stored_matches import right, season, stored
 
-from battlebot.ratings.model import places_of, rated
+from battlebot.ratings.model import rated, stored_ranks
 from battlebot.ratings.rating import Rating, table
 
 BETA, TAU = 25 / 6, 25 / 300
@@ -66,7 +66,7 @@ PLACES: list[tuple[dict[str, Any], dict[str, float]]] = [
 @pytest.mark.parametrize(("match", "places"), PLACES)
 def test_places_come_from_the_match_else_from_its_victor(match: dict[str, Any], places: dict[str, float]) -> None:
     """Of three players: a victor alone leaves the others equal; who has no place comes last."""
-    assert places_of(stored(1, "abc", match.pop("victor", "a"), **match)) == places
+    assert stored_ranks(stored(1, "abc", match.pop("victor", "a"), **match)) == places
 
 
 def test_three_players_are_rated_by_their_places() -> None:

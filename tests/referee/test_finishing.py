@@ -9,7 +9,7 @@ from matches import START_S, Play, a_simultaneous_game
 from msgspec.structs import replace
 
 from battlebot.referee.events import Failed, TimedOut
-from battlebot.referee.finishing import places_of, stated_scores
+from battlebot.referee.finishing import rank_numbers, stated_scores
 from battlebot.referee.match import Fault, Match, Reason, Verdict
 
 PLAYERS = ("a", "b", "c", "d")
@@ -44,17 +44,17 @@ ENDS = [
 @pytest.mark.parametrize(("match", "places"), [end[1:] for end in ENDS], ids=[end[0] for end in ENDS])
 def test_places(match: Match, places: dict[str, int]) -> None:
     """Each row: how it ended, the places."""
-    assert places_of(match) == places
+    assert rank_numbers(match) == places
 
 
 def test_of_three_the_one_that_is_out_of_time_is_last() -> None:
     """Through the referee; a server's fault leaves all level."""
     play = Play(a_simultaneous_game(), PLAYERS)
     play.event(TimedOut("c", 0, 3.5), 3.5)
-    assert places_of(play.match) == {"a": 1, "b": 1, "c": 4, "d": 1}
+    assert rank_numbers(play.match) == {"a": 1, "b": 1, "c": 4, "d": 1}
     play = Play(a_simultaneous_game(), PLAYERS)
     play.event(Failed("the disk is full"), START_S)
-    assert set(places_of(play.match).values()) == {1}
+    assert set(rank_numbers(play.match).values()) == {1}
 
 
 SCORES: list[tuple[dict[str, Any], dict[str, int] | None]] = [

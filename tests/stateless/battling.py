@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cluster import Cluster, wait_for
+from conductors import Conductor
 from records import GAMES
 
-from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.store import MatchStore
 from battlebot.redisio.bus import Bus
 from battlebot.redisio.connection import connect

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 from cluster import Cluster, Web, cluster, wait_for
+from conductors import Conductor
 from httpbots import Bots, OneAtATime, http_bots
 from peer import Peer
 
-from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.store import MatchStore
 from battlebot.config import Settings

@@ -15,12 +15,12 @@ import msgspec.structs
 import pytest
 from battling import Field
 from cluster import LIMIT_S, cluster, free_port, wait_for
+from conductors import Conductor
 from httpbots import Bots
 from natsbots import nats_server
 from records import entries
 
 from battlebot.arena.live.calls import encode_match
-from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.leases import Leases
 from battlebot.arena.live.making import begin, new_match
 from battlebot.arena.live.queue import Queues

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from battling import Field
+from conductors import Conductor
 from httpbots import Bots, OneAtATime, http_bots
 
 from battlebot.arena.live import following
-from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.store import MatchStore
 from battlebot.errors import BadAddress, BadMessage, Unavailable
 from battlebot.redisio import keys

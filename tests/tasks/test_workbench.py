@@ -38,7 +38,7 @@ from battlebot.stateless.health import Health
 from battlebot.storage import Storage
 from tasks.celeryapp import make_celery
 from tasks.requests import Requests
-from tasks.workbench import Workbench
+from tasks.workbench import Workbench, match_bench
 
 
 def made(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Workbench:
@@ -46,8 +46,8 @@ def made(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Workbench:
     celery = make_celery(replace(settings, redis_url="unix:///there/is/none.sock"))
     celery.battlebot_settings = settings
     monkeypatch.setattr(tasks.workbench, "current_app", SimpleNamespace(_get_current_object=lambda: celery))
-    tasks.workbench._match_bench.cache_clear()
-    return tasks.workbench._workbench.__wrapped__(0)
+    monkeypatch.setattr(tasks.workbench, "match_bench", match_bench.__wrapped__)
+    return tasks.workbench._workbench.__wrapped__()
 
 
 @pytest.fixture
@@ -144,11 +144,11 @@ def test_a_task_is_put_off_also_where_mongodb_was_there_when_the_process_began(
     bench: Workbench, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is asked before each task."""
-    monkeypatch.setattr(tasks.workbench, "_workbench", lambda _pid: bench)
+    monkeypatch.setattr(tasks.workbench, "_workbench", lambda: bench)
     assert tasks.workbench.workbench() is bench
     away = Storage(nobody(settings, tmp_path))
     deserted = replace(bench, mongodb=Answering(partial(away.ping, 0.1)))
-    monkeypatch.setattr(tasks.workbench, "_workbench", lambda _pid: deserted)
+    monkeypatch.setattr(tasks.workbench, "_workbench", lambda: deserted)
     with pytest.raises(Unavailable):
         tasks.workbench.workbench()
     away.close()

@@ -1,4 +1,4 @@
-"""Rate, places and the backoff of logins, with a clock of our own."""
+"""Rate, connections and the backoff of logins, with a clock of our own."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from clocks import Clock
 
 from battlebot.errors import TooMany
-from battlebot.transports.limits import NewNames, Places, Rate, ReloginBackoff, TurnedAwayHere
+from battlebot.transports.limits import ConnectionLimit, NewNames, Rate, ReloginBackoff
 
 
 @pytest.fixture
@@ -51,19 +51,19 @@ def test_updates_are_not_saved_up_without_bound(clock: Clock) -> None:
     assert taken(rate) == 20
 
 
-def test_a_key_has_so_many_places_and_gets_them_back(clock: Clock) -> None:
+def test_a_key_has_so_many_connections_and_gets_them_back(clock: Clock) -> None:
     """Other keys have their own; what raises inside gives its place back too."""
-    places = Places(2, "bot")
-    with places.hold("a"), places.hold("a"), places.hold("b"):
-        with pytest.raises(TooMany, match="bot"), places.hold("a"):
+    limit = ConnectionLimit(2, "bot")
+    with limit.hold("a"), limit.hold("a"), limit.hold("b"):
+        with pytest.raises(TooMany, match="bot"), limit.hold("a"):
             raise AssertionError("a third place")
-        with places.hold("b"):
+        with limit.hold("b"):
             pass
-    with pytest.raises(KeyError), places.hold("a"):
+    with pytest.raises(KeyError), limit.hold("a"):
         raise KeyError
-    with places.hold("a"), places.hold("a"):
+    with limit.hold("a"), limit.hold("a"):
         pass
-    assert not places._held
+    assert not limit._held
 
 
 def test_the_first_fruitless_connections_are_free(clock: Clock) -> None:
@@ -106,30 +106,6 @@ def test_no_more_peers_than_a_bound_are_remembered(clock: Clock) -> None:
         backoff.fruitless(str(number))
     assert len(backoff._fruitless) == ReloginBackoff.REMEMBERED
     assert "0" not in backoff._fruitless
-
-
-def test_who_is_turned_away_again_and_again_was_away_from_the_first_time_to_the_last(clock: Clock) -> None:
-    """What passes after that, until it comes once more and is let in, is its own."""
-    away = TurnedAwayHere(clock)
-    for _ in range(3):
-        came_s = clock.now_s
-        clock.now_s += 5.0
-        away.note("ada", came_s)
-        clock.now_s += 1.0
-    assert away.let_in("ada", clock.now_s) == 17.0
-    assert away.let_in("ada", clock.now_s) == 0.0
-    assert away.let_in("bob", clock.now_s) == 0.0
-
-
-def test_who_stays_away_long_after_it_was_turned_away_was_not_kept_out(clock: Clock) -> None:
-    """It is let in late by its own choice, or turned away anew."""
-    away = TurnedAwayHere(clock)
-    for key in ("ada", "bob"):
-        away.note(key, clock.now_s - 5.0)
-    clock.now_s += TurnedAwayHere.AGAIN_S + 1.0
-    assert away.let_in("ada", clock.now_s) == 0.0
-    away.note("bob", clock.now_s - 0.5)
-    assert away.let_in("bob", clock.now_s) == 0.5
 
 
 def test_an_address_may_say_so_many_new_names_an_hour(clock: Clock) -> None:

@@ -62,7 +62,7 @@ def served(home: House) -> Iterator[str]:
 
 def _all_streams_are_over(home: House) -> bool:
     """Whether they are; those that are not learn that what they show is final."""
-    shared, client = home.app.extensions.get("battlebot.streams"), home.context.redis
+    shared, client = home.app.extensions.get("battlebot.streams"), home.redis
     if shared is not None:
         shared.look = lambda *_: Snapshot({}, final=True)
     channels = client.pubsub_channels("bb:events:*")

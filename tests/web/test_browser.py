@@ -49,7 +49,7 @@ def test_a_contests_page_follows_the_contest(home: House, page: Page, address: s
     expect(page.locator("#live-status")).to_have_text("live")
     assert page.locator("#standings .rank").all_inner_texts() == ["1"] * 6
     home.play("a", hostile, hostile, "autumn")
-    home.context.redis.publish(keys.contest_events("noughtsandcrosses", "autumn"), b"{}")
+    home.redis.publish(keys.contest_events("noughtsandcrosses", "autumn"), b"{}")
     expect(page.locator("progress")).to_have_attribute("value", "1")
     expect(page.locator("#standings tbody tr").first).to_contain_text(hostile)
     expect(page.locator("#crosstable")).to_contain_text("1\N{EN DASH}0\N{EN DASH}0")
@@ -115,7 +115,7 @@ def test_a_match_that_is_over_as_it_is_watched_can_be_played_again(home: House, 
     page.goto(f"{address}/web/gomoku/matches/{match.id}")
     expect(page.locator("#live-status")).to_have_text("live")
     home.storage.archive.store([{**gomoku(), "_id": match.id}])
-    home.context.redis.publish(keys.match_events(match.id), "")
+    home.redis.publish(keys.match_events(match.id), "")
     expect(page.locator("#live-status")).to_have_text("final")
     page.get_by_role("button", name="Play").click()
     expect(page.locator(".replay span")).to_have_text("after turn 9 of 9", timeout=20_000)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from browsing import CHROMIUM, in_a_browser, served
+from conductors import Conductor
 from msgspec.structs import replace
 from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 from test_style import ENOUGH, contrast
@@ -17,7 +18,6 @@ from webhouse import REGISTRY, House, seqs
 
 from battlebot.arena.live.archiving import game_document
 from battlebot.arena.live.calls import Beginning
-from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.finished import Ended, Finished
 from battlebot.arena.live.making import new_match
 from battlebot.config import Settings

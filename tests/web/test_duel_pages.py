@@ -47,8 +47,8 @@ def test_the_players_page_follows_who_comes(home: House) -> None:
     """By its stream."""
     with stream(home, f"{WEB}/players/events") as events:
         assert "Nobody is at the TCP door" in events.data()["sections"]["online"]
-        home.context.redis.zadd(keys.NODES, {"n": 4102444800000})
-        Presence(home.context.redis).claim(Holder("a", "n/t1", 1, True))
+        home.redis.zadd(keys.NODES, {"n": 4102444800000})
+        Presence(home.redis).claim(Holder("a", "n/t1", 1, True))
         assert ">a<" in events.data()["sections"]["online"]
 
 

@@ -59,7 +59,7 @@ def stream(home: House, path: str) -> Iterator[Stream]:
 
 def announce(home: House, channel: str) -> None:
     """Says that something happened."""
-    home.context.redis.publish(channel, b"{}")
+    home.redis.publish(channel, b"{}")
 
 
 def test_a_stream_begins_with_the_state_and_goes_on_with_what_changes(home: House) -> None:
@@ -213,7 +213,7 @@ def test_a_stream_of_nothing_is_a_json_404(home: House, path: str) -> None:
     answer = home.client.get(path)
     assert (answer.status_code, answer.mimetype) == (404, "application/json")
     # Redis hears of it when it reads that the connection has ended
-    wait_for(lambda: not home.context.redis.pubsub_channels("bb:events:*none*"), "the end of the subscription")
+    wait_for(lambda: not home.redis.pubsub_channels("bb:events:*none*"), "the end of the subscription")
 
 
 def test_who_goes_away_is_unsubscribed(home: House) -> None:
@@ -221,9 +221,9 @@ def test_who_goes_away_is_unsubscribed(home: House) -> None:
     home.contest("winter")
     channel = keys.contest_events("noughtsandcrosses", "winter")
     answer = home.client.get(f"{WEB}/contests/winter/events", buffered=False)
-    assert home.context.redis.pubsub_numsub(channel)[0][1] == 1
+    assert home.redis.pubsub_numsub(channel)[0][1] == 1
     answer.close()
-    wait_for(lambda: home.context.redis.pubsub_numsub(channel)[0][1] == 0, "the end of the subscription")
+    wait_for(lambda: home.redis.pubsub_numsub(channel)[0][1] == 0, "the end of the subscription")
 
 
 def test_head_does_not_stream(home: House) -> None:
@@ -233,7 +233,7 @@ def test_head_does_not_stream(home: House) -> None:
     assert (answer.status_code, answer.mimetype, answer.data) == (200, "text/event-stream", b"")
     assert answer.headers["Cache-Control"] == "no-store"
     assert home.client.head(f"{WEB}/contests/none/events").status_code == 404
-    assert home.context.redis.pubsub_numsub(keys.contest_events("noughtsandcrosses", "spring"))[0][1] == 0
+    assert home.redis.pubsub_numsub(keys.contest_events("noughtsandcrosses", "spring"))[0][1] == 0
 
 
 def test_a_node_has_so_many_streams_in_all_and_for_each_address() -> None:

@@ -35,7 +35,7 @@ def page(browser: Browser) -> Iterator[Page]:
 
 def announce(home: House, contest: str = "autumn") -> None:
     """Says that something happened in the contest."""
-    home.context.redis.publish(keys.contest_events(GAME, contest), b"{}")
+    home.redis.publish(keys.contest_events(GAME, contest), b"{}")
 
 
 def focused(page: Page) -> str:

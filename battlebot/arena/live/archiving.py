@@ -7,7 +7,7 @@ from typing import Any
 
 from battlebot.arena.live.finished import Ended
 from battlebot.referee.advance import MARKS
-from battlebot.referee.finishing import places_of, stated_scores
+from battlebot.referee.finishing import rank_numbers, stated_scores
 from battlebot.referee.match import Match, Series
 
 
@@ -50,7 +50,7 @@ def game_document(ended: Ended) -> dict[str, Any]:
 
 def _order(match: Match) -> dict[str, Any]:
     """Returns `places`, unless two have played, and `scores`, if the game states any; both map bot to number."""
-    order: dict[str, Any] = {} if len(match.seats) == 2 else {"places": places_of(match)}
+    order: dict[str, Any] = {} if len(match.seats) == 2 else {"places": rank_numbers(match)}
     scores = stated_scores(match.state, [seat.bot for seat in match.seats])
     return order if scores is None else {**order, "scores": scores}
 

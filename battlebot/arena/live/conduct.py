@@ -64,9 +64,10 @@ class Conductor:
         registry: Mapping[str, Game],
         store: MatchStore,
         node: str = "",
-        ask_archive: Callable[[], None] = lambda: None,
+        *,
+        ask_archive: Callable[[], None],
+        ask_bots: Callable[[str], None],
         now_s: Callable[[], float] = sharedtime.now_s,
-        ask_bots: Callable[[str], None] = lambda match_id: None,
         open_ago_s: Callable[[], float] = lambda: math.inf,
     ) -> None:
         """`ask_bots(match_id)` requests that the stateless bots that a match waits for are asked.

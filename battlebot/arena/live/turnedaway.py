@@ -52,7 +52,7 @@ class Knock:
 class TurnedAwayAnywhere:
     """What counts for a bot that comes back after its door was shut at every node. Every method raises Unavailable.
 
-    Beside it each node remembers whom it has turned away by itself, door shut or not (`transports.limits`).
+    Beside it each node remembers whom it has turned away by itself, door shut or not (`turnedawayhere`).
 
     A note stands in two lists, that of the bot and that of the bot at this address: who fills the first with notes in
     the bot's name from elsewhere pushes none out of the other.

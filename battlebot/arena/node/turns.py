@@ -90,26 +90,27 @@ class Turns:
                 gate.acquire()
 
     def _conduct(self, group: list[Offer], connection: TransactionConnection) -> None:
-        drafts = [self._drafted(offer) for offer in group]
-        rest = [(offer, draft) for offer, draft in zip(group, drafts, strict=True) if draft is not None]
-        commits = [draft.commit for _, draft in rest if draft.commit is not None]
-        answers = _answers(commits, connection) if commits else []
-        for (offer, draft), answer in zip(rest, answers, strict=True):
+        rest = [drafted for offer in group if (drafted := self._drafted(offer)) is not None]
+        answers = _answers([commit for _, _, commit in rest], connection) if rest else []
+        for (offer, draft, _), answer in zip(rest, answers, strict=True):
             match answer:
                 case [1, ask_archive]:
                     self._settle(offer, draft, bool(ask_archive))
                 case _:
                     self._by_itself(offer, draft)
 
-    def _drafted(self, offer: Offer) -> Draft | None:
-        """Returns the draft to commit; None if there is nothing to commit or drafting failed, which is then handled."""
+    def _drafted(self, offer: Offer) -> tuple[Offer, Draft, Commit] | None:
+        """Returns the offer with its draft and what commits it.
+
+        None if there is nothing to commit or drafting failed, which is then handled.
+        """
         try:
             draft = self._host.conductor.draft(offer.table.newest(), [offer.event])
         except Exception:
             self._by_itself(offer, None)
             return None
         if draft.commit is not None:
-            return draft
+            return offer, draft, draft.commit
         self._settle(offer, draft, ask_archive=False)
         return None
 

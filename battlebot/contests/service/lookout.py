@@ -22,8 +22,8 @@ from battlebot.errors import Refused
 from battlebot.matchmaking.missing import Missing
 from battlebot.redisio import keys
 from battlebot.runtime import sharedtime
-from battlebot.runtime.aside import Aside
 from battlebot.runtime.cooperative import cooperatively
+from battlebot.runtime.elsewhere import Elsewhere
 from battlebot.storage import Storage
 
 MOST_BOTS = 200  # with more, meetings are shown for one bot at a time
@@ -48,7 +48,7 @@ class Lookout:
     missing: Missing
     bot_matches: int
     now_s: Callable[[], float] = sharedtime.now_s
-    call: Callable[..., Any] = field(default_factory=Aside)
+    call: Callable[..., Any] = field(default_factory=Elsewhere)
     _remembered: dict[Any, tuple[float, Any, dict[str, Any]]] = field(default_factory=dict)
 
     def ranking(self, contest: Contest) -> list[dict[str, Any]]:

@@ -11,17 +11,18 @@ import hmac
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from battlebot.config import keys_of
 from battlebot.errors import SettingError
 
 
 class Uids:
-    """Derives uids from SECRET_KEY; from the newest key if there are several (newest first, comma-separated)."""
+    """Derives uids from SECRET_KEY; from the newest key if there are several."""
 
     def __init__(self, secret_key: str) -> None:
-        """Raises SettingError if there is no key."""
-        newest = next((key.strip() for key in secret_key.split(",") if key.strip()), None)
-        if newest is None:
+        """Raises SettingError if there is no key, or as `keys_of` does."""
+        if not secret_key:
             raise SettingError("Bots over NATS need a SECRET_KEY: their answers are known by it.")
+        newest = keys_of(secret_key)[0]
         derivation = HKDF(algorithm=SHA256(), length=32, salt=None, info=b"battlebot histories sent to bots")
         self._key = derivation.derive(newest.encode())
 

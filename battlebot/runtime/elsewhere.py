@@ -26,7 +26,7 @@ LONGEST_S = 60
 NICENESS = 10  # the bots' turns go first
 
 
-class Aside:
+class Elsewhere:
     """Has a module's function called in a new process, one at a time, and remembers the latest answers.
 
     The function must be pure, and its arguments have a hash. They and the answer must be small, and such that pickle
@@ -49,7 +49,7 @@ class Aside:
             with self._alone:
                 # whoever waited for its turn wants the same, as a rule
                 if asked not in self._remembered:
-                    self._remembered[asked] = _elsewhere(function, arguments)
+                    self._remembered[asked] = _in_new_process(function, arguments)
         answer: Answer = self._remembered[asked]
         self._remembered.move_to_end(asked)
         if len(self._remembered) > MOST:
@@ -57,7 +57,7 @@ class Aside:
         return answer
 
 
-def _elsewhere(function: Callable[..., Answer], arguments: tuple[Any, ...]) -> Answer:
+def _in_new_process(function: Callable[..., Answer], arguments: tuple[Any, ...]) -> Answer:
     question = pickle.dumps((function.__module__, function.__qualname__, arguments))
     command = [sys.executable, "-P", "-m", __name__]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
