@@ -29,9 +29,9 @@ DURABLE = WriteConcern("majority", j=True)
 LOCAL = ReadConcern("local")
 
 PASSING_LABELS = ("TransientTransactionError", "RetryableWriteError", "UnknownTransactionCommitResult")
-# without a label: a mongos that finds no primary, one that does not reach it, a primary that has just been elected, and
-# an operator's killOp
-PASSING_CODES = frozenset({133, 202, 134, 11601})
+# without a label: a mongos that finds no primary, one that does not reach it, a primary that has just been elected, an
+# operator's killOp, and the end of a transaction that lasted for longer than MongoDB allows
+PASSING_CODES = frozenset({133, 202, 134, 11601, 290})
 # nor has the write of many documents, or of an index, that was made by a primary which now stops or steps down: whether
 # others have it is not known
 UNCONFIRMED_CODES = frozenset({91, 189, 11600, 11602})
