@@ -58,7 +58,17 @@ def _archive_all(bench: Workbench) -> int:
     bench.finished.begin_archiving()
     while ids := bench.finished.ids(most):
         together = bench.finished.first(ids, BATCH_BYTES)
-        archived += _archive_batch(bench, together)
+        try:
+            archived += _archive_batch(bench, together)
+        except Unavailable as error:
+            if len(together) == 1:
+                raise
+            # would it store anything now? then these are too many for the seconds that a transaction may last
+            bench.storage.ping()
+            bench.storage.archive.check()
+            most = len(together) // 2
+            log.warning("archive.halved", matches=most, error=str(error))
+            continue
         if len(together) == len(ids) < most:
             # matches that ended meanwhile have asked for another run, in which more of them share a batch
             break

@@ -71,10 +71,10 @@ class Contests:
         self._contests = database["contests"]
         self._audit = audit
 
-    def find(self, game: str, name: str) -> Contest | None:
+    def find(self, game: str, name: str, session: ClientSession | None = None) -> Contest | None:
         """The contest, or None. Raises Unavailable."""
         with mongo_errors():
-            found = self._contests.find_one({"game": game, "name": name})
+            found = self._contests.find_one({"game": game, "name": name}, session=session)
         return None if found is None else Contest.from_document(found)
 
     def find_to_change(self, session: ClientSession, game: str, name: str) -> Contest | None:

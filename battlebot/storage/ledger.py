@@ -1,26 +1,41 @@
-"""Changes to results outside the archive: matches taken back, missed meetings, recounts. All are transactions."""
+"""Changes to results outside the archive: matches taken back, missed meetings, recounts. All in transactions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
 from typing import Any
 
-from pymongo import MongoClient
+from pymongo import MongoClient, UpdateOne
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
 
 from battlebot.contests.contest import Contest
+from battlebot.errors import Unavailable
 from battlebot.runtime import sharedtime
 from battlebot.storage.audit import Note
 from battlebot.storage.contests import Change, Changed, Contests
 from battlebot.storage.meetings import Meeting, Meetings
-from battlebot.storage.mongo import mongo_errors, transaction
-from battlebot.storage.moves import COUNTS, SCORED, counted, counted_by_pair, pair_moves, standing_moves
+from battlebot.storage.mongo import mongo_errors, snapshot, transaction
+from battlebot.storage.moves import (
+    COUNTS,
+    OUTCOMES,
+    SCORED,
+    ByBot,
+    ByPair,
+    counted,
+    counted_by_pair,
+    pair_moves,
+    standing_moves,
+)
 from battlebot.storage.voids import VoidCause, Voids
 
-RECOUNT_S = 60.0  # all results of a contest are read in one transaction; MongoDB's own limit may be shorter
+RECOUNT_S = 240.0  # all results of a contest are read as of one moment: MongoDB keeps what was there for five minutes
+AT_ONCE = 1000  # results in memory
+MENDED_AT_ONCE = 500  # rows in one transaction: MongoDB ends one that is large, or takes seconds
 MOST_NOTED = 100  # rows in one note of the audit: a document's size is limited
 Row = Mapping[str, Any]
 RESULT = {"game": 1, "contest": 1, "players": 1, "victor": 1, "match.places": 1, "match.scores": 1}
@@ -35,7 +50,7 @@ class Voided:
 
 
 class Ledger:
-    """Each method is one idempotent transaction."""
+    """Each method is one idempotent transaction; a recount that mends much is several."""
 
     def __init__(
         self,
@@ -152,36 +167,48 @@ class Ledger:
     def recount(self, game: str, contest: str, mend_by: str | None = None) -> list[dict[str, Any]]:
         """Counts the contest's standings from its games and meetings; returns where the kept ones differ.
 
-        Rows `{bot_id, opponent?, kept, counted}`. With `mend_by` (who mends them) the kept ones are replaced, and the
-        audit notes it. Raises Unavailable.
+        Rows `{bot_id, opponent?, kept, counted}`. With `mend_by` (who mends them) the kept ones are moved by what they
+        differ, so that what is stored meanwhile counts as well, and the audit notes it. Raises Unavailable, also if the
+        contest is changed while it is mended: somebody else may be mending it, and it would be moved twice.
         """
+        with snapshot(self._client, RECOUNT_S) as session:
+            found = self._contests.find(game, contest, session)
+            rows = self._differing(game, contest, session)
+        if mend_by is not None and found is not None:
+            notes = [Note(mend_by, "recompute", {"differences": rows[:MOST_NOTED], "of": len(rows)})]
+            for at in range(0, len(rows), MENDED_AT_ONCE):
+                part = rows[at : at + MENDED_AT_ONCE]
+                found, notes = transaction(self._client, partial(self._mend, found, notes, part)), []
+        return rows
 
-        def in_transaction(session: ClientSession) -> list[dict[str, Any]]:
-            results = self._results(game, contest, session)
-            rows = [
-                *_differences(self._kept(self._standings, game, contest, session), counted(results)),
-                *_differences(self._kept(self._pairs, game, contest, session), counted_by_pair(results)),
-            ]
-            if mend_by is not None and rows:
-                found = self._contests.find_to_change(session, game, contest)
-                if found is not None:
-                    note = Note(mend_by, "recompute", {"differences": rows[:MOST_NOTED], "of": len(rows)})
-                    self._contests.change_in(session, found, Change(found, [note]))
-                query = {"game": game, "contest": contest}
-                self._standings.update_many(query, {"$set": dict.fromkeys(_COUNTED, 0)}, session=session)
-                self._pairs.delete_many(query, session=session)
-                if results:
-                    self._standings.bulk_write(standing_moves(results), session=session)
-                    self._pairs.bulk_write(pair_moves(results), session=session)
-            return rows
+    def _mend(self, read: Contest, notes: Sequence[Note], rows: Sequence[Row], session: ClientSession) -> Contest:
+        found = self._contests.find_to_change(session, *read.where)
+        if found is None or found.revision != read.revision:
+            raise Unavailable("The contest has been changed meanwhile: count it again.")
+        for collection, writes in (
+            (self._standings, [_mending(read, row, COUNTS) for row in rows if "opponent" not in row]),
+            (self._pairs, [_mending(read, row, OUTCOMES) for row in rows if "opponent" in row]),
+        ):
+            if writes:
+                collection.bulk_write(writes, session=session, ordered=False)
+        return self._contests.change_in(session, found, Change(found, notes)).contest
 
-        return transaction(self._client, in_transaction, RECOUNT_S)
+    def _differing(self, game: str, contest: str, session: ClientSession) -> list[dict[str, Any]]:
+        results, by_bot, by_pair = self._results(game, contest, session), ByBot(), ByPair()
+        # a contest may have more than fit into memory
+        while part := list(islice(results, AT_ONCE)):
+            counted(part, by_bot)
+            counted_by_pair(part, by_pair)
+        return [
+            *_differences(self._kept(self._standings, game, contest, session), by_bot),
+            *_differences(self._kept(self._pairs, game, contest, session), by_pair),
+        ]
 
-    def _results(self, game: str, contest: str, session: ClientSession) -> list[dict[str, Any]]:
+    def _results(self, game: str, contest: str, session: ClientSession) -> Iterator[Row]:
         query = {"game": game, "contest": contest}
-        games = list(self._games.find({**query, "match.void": False}, RESULT, session=session))
+        yield from self._games.find({**query, "match.void": False}, RESULT, session=session)
         missed = self._meetings.find({**query, "state": "absent", "counts": "loss"}, session=session)
-        return [*games, *({**row, "players": row["bots"], "absent": True} for row in missed)]
+        yield from ({**row, "players": row["bots"], "absent": True} for row in missed)
 
     def _kept(
         self, collection: Any, game: str, contest: str, session: ClientSession
@@ -207,3 +234,10 @@ def _differences(
             who = {"bot_id": key[2], **({"opponent": key[3]} if len(key) > 3 else {})}
             rows.append({**who, "kept": ours, "counted": theirs})
     return rows
+
+
+def _mending(contest: Contest, row: Row, names: Sequence[str]) -> UpdateOne:
+    kept, right = row["kept"], row["counted"]
+    moves = {name: right.get(name, 0) - kept.get(name, 0) for name in {*names, *kept, *right}}
+    who = {name: row[name] for name in ("bot_id", "opponent") if name in row}
+    return UpdateOne({"game": contest.game, "contest": contest.name, **who}, {"$inc": moves}, upsert=True)

@@ -29,9 +29,11 @@ DURABLE = WriteConcern("majority", j=True)
 LOCAL = ReadConcern("local")
 
 PASSING_LABELS = ("TransientTransactionError", "RetryableWriteError", "UnknownTransactionCommitResult")
-# without a label: a mongos that finds no primary, one that does not reach it, a primary that has just been elected, and
-# an operator's killOp
-PASSING_CODES = frozenset({133, 202, 134, 11601})
+# without a label: a mongos that finds no primary, one that does not reach it, a primary that has just been elected, an
+# operator's killOp, and the end of a transaction that lasted for longer than MongoDB allows
+PASSING_CODES = frozenset({133, 202, 134, 11601, 290})
+# outside of transactions: a snapshot that is too old, or older than a collection's indexes
+SNAPSHOT_CODES = frozenset({239, 246})
 # nor has the write of many documents, or of an index, that was made by a primary which now stops or steps down: whether
 # others have it is not known
 UNCONFIRMED_CODES = frozenset({91, 189, 11600, 11602})
@@ -73,7 +75,7 @@ def mongo_errors() -> Iterator[None]:
             raise Unavailable(refusal) from error
         # a mongod that has been restarted does not know the cursors of before
         passing = isinstance(error, ConnectionFailure | CursorNotFound) or error.timeout
-        passing |= not _codes(error).isdisjoint(PASSING_CODES | UNCONFIRMED_CODES)
+        passing |= not _codes(error).isdisjoint(PASSING_CODES | SNAPSHOT_CODES | UNCONFIRMED_CODES)
         if passing or any(error.has_error_label(label) for label in PASSING_LABELS):
             raise Unavailable(f"MongoDB does not answer now ({_kind(error)}).") from error
         raise
@@ -135,14 +137,24 @@ def transaction(
 
 
 @contextmanager
-def _session_of(client: MongoClient[dict[str, Any]]) -> Iterator[ClientSession]:
-    """A session for a transaction. Raises Unavailable like `mongo_errors`.
+def snapshot(client: MongoClient[dict[str, Any]], within_s: float) -> Iterator[ClientSession]:
+    """A session that reads as of one moment, for so many seconds. Raises Unavailable like `mongo_errors`.
+
+    For reads that may take longer than MongoDB lets a transaction last. It keeps what was there for five minutes.
+    """
+    with pymongo.timeout(within_s), _session_of(client, snapshot=True) as session:
+        yield session
+
+
+@contextmanager
+def _session_of(client: MongoClient[dict[str, Any]], snapshot: bool = False) -> Iterator[ClientSession]:
+    """A session for a transaction, or a snapshot. Raises Unavailable like `mongo_errors`.
 
     A connection that was made while mongod was starting, before it knew of its replica set, never takes sessions, and
     the pool would hand it out again and again: so all connections are given up.
     """
     try:
-        with mongo_errors(), client.start_session() as session:
+        with mongo_errors(), client.start_session(snapshot=snapshot) as session:
             yield session
     except ConfigurationError as error:
         _give_up_connections(client)

@@ -13,6 +13,8 @@ SCORED = "scored"  # the sum of a bot's scores, in games that have some
 OUTCOMES = ("wins", "draws", "losses")
 
 Counts = dict[str, int]
+ByBot = dict[tuple[str, str, str], Counts]
+ByPair = dict[tuple[str, str, str, str], Counts]
 
 
 def outcome(result: Mapping[str, Any], bot: str) -> str:
@@ -37,13 +39,13 @@ def between(result: Mapping[str, Any], bot: str, opponent: str) -> str:
     return "draws" if own == other else "wins" if own < other else "losses"
 
 
-def counted(results: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str, str], Counts]:
-    """(game, contest, bot) -> counts, for the results that belong to contests.
+def counted(results: Iterable[Mapping[str, Any]], rows: ByBot | None = None) -> ByBot:
+    """(game, contest, bot) -> counts, for the results that belong to contests; they are added to `rows`, if given.
 
     A result is `{game, contest, players, victor, absent?, match?: {places?, scores?}}`. A row has `scored` only if one
     of its matches had scores.
     """
-    rows: dict[tuple[str, str, str], Counts] = {}
+    rows = {} if rows is None else rows
     for result in results:
         if result["contest"] is None:
             continue
@@ -70,9 +72,9 @@ def _place(result: Mapping[str, Any], bot: str) -> int:
     return _places(result).get(bot, 1)
 
 
-def counted_by_pair(results: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str, str, str], Counts]:
-    """(game, contest, bot, opponent) -> wins, draws and losses against the opponent, for results as in `counted`."""
-    rows: dict[tuple[str, str, str, str], Counts] = {}
+def counted_by_pair(results: Iterable[Mapping[str, Any]], rows: ByPair | None = None) -> ByPair:
+    """(game, contest, bot, opponent) -> wins, draws and losses against the opponent, as in `counted`."""
+    rows = {} if rows is None else rows
     for result in results:
         if result["contest"] is None:
             continue

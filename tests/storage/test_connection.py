@@ -31,7 +31,7 @@ from battlebot.embedded.mongod import mongod_program, mongod_uri, wait_for_prima
 from battlebot.embedded.process import Child
 from battlebot.errors import Unavailable
 from battlebot.storage import Storage
-from battlebot.storage.mongo import PASSING_CODES, UNCONFIRMED_CODES, mongo_errors
+from battlebot.storage.mongo import PASSING_CODES, SNAPSHOT_CODES, UNCONFIRMED_CODES, mongo_errors
 
 # one of many documents, one of an index, and several in one request
 WRITES: Sequence[tuple[str, Callable[[Storage], object]]] = (
@@ -128,6 +128,11 @@ def test_a_primary_that_cannot_be_read_yet_has_been_away(tmp_path: Path) -> None
                 client.admin.command("configureFailPoint", "failCommand", mode={"times": 1}, data=fails)
                 with pytest.raises(Unavailable):
                     storage.archive.store([won()])
+            for code in SNAPSHOT_CODES:
+                fails = {"failCommands": ["find"], "errorCode": code}
+                client.admin.command("configureFailPoint", "failCommand", mode={"times": 1}, data=fails)
+                with pytest.raises(Unavailable):
+                    storage.ledger.recount("numberwang", "cup")
         assert storage.archive.store([won()]) == [won()["_id"]]
     finally:
         storage.close()

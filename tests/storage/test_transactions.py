@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from lifetimes import SLOW, short_lives
 from pymongo.client_session import ClientSession
 from pymongo.monitoring import (
     CommandFailedEvent,
@@ -99,6 +100,20 @@ def test_a_short_election_is_sat_out(storage: Storage, count: Callable[[ClientSe
     found = storage.database["numbers"].find_one({"_id": "n"})
     assert found is not None
     assert found["n"] == 1
+
+
+def test_a_transaction_that_mongodb_ends_as_it_takes_too_long_is_made_another_time(
+    storage: Storage, count: Callable[[ClientSession], Any]
+) -> None:
+    """On a slow disk: by MongoDB's code for it, which has no label, a match would be set aside that can be stored."""
+
+    def work(session: ClientSession) -> None:
+        count(session)
+        storage.database["numbers"].find_one(SLOW, session=session)
+
+    with short_lives(storage), pytest.raises(Unavailable):
+        transaction(storage.client, work)
+    assert transaction(storage.client, count) == 1
 
 
 class _Commits(CommandListener):
