@@ -20,7 +20,7 @@ from battlebot.config import Settings
 from battlebot.referee.events import Failed
 from battlebot.storage.archive import Archive
 from tasks.celeryapp import make_celery
-from tasks.workbench import Workbench
+from tasks.workbench import Workbench, match_bench
 
 MATCHES = 10
 FEW = 3  # are stored in time
@@ -32,8 +32,8 @@ def bench(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workb
     celery = make_celery(replace(settings, redis_url="unix:///there/is/none.sock"))
     celery.battlebot_settings = settings
     monkeypatch.setattr(tasks.workbench, "current_app", SimpleNamespace(_get_current_object=lambda: celery))
-    tasks.workbench._match_bench.cache_clear()
-    made = tasks.workbench._workbench.__wrapped__(0)
+    monkeypatch.setattr(tasks.workbench, "match_bench", match_bench.__wrapped__)
+    made = tasks.workbench._workbench.__wrapped__()
     monkeypatch.setattr(tasks.matches, "workbench", lambda: made)
     with short_lives(made.storage):
         yield made
