@@ -1,6 +1,6 @@
 """Wires the parts of a node together, for the web and for the TCP door. Only wsgi.py and the CLI import it.
 
-What a worker's tasks work with is wired in `tasks/workbench.py`, and in `tasks/bots.py` for asking stateless bots.
+What a worker's tasks work with is wired in `tasks/workbench.py`, and in `tasks/desk.py` for asking stateless bots.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ from battlebot.runtime.gate import Gate, greenlet_lock
 from battlebot.runtime.lag import Lag
 from battlebot.runtime.readiness import Readiness
 from battlebot.runtime.timers import Throttle, Timers
-from battlebot.stateless import make_askers
 from battlebot.stateless.battles import Battles
 from battlebot.stateless.health import Health
+from battlebot.stateless.kinds import make_askers
 from battlebot.stateless.lookups import make_room_for_lookups
 from battlebot.stateless.registering import StatelessBots
 from battlebot.stateless.trial import Trial

@@ -2,49 +2,27 @@
 
 from __future__ import annotations
 
-import faulthandler
 import threading
-import time
-from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import structlog
 from celery import shared_task, signals
 
-from battlebot.arena.live.casual import CasualMatches
-from battlebot.arena.live.conduct import Conductor
-from battlebot.arena.live.leases import RENEW_EVERY_S, Leases
-from battlebot.arena.live.store import MatchStore
 from battlebot.errors import Unavailable
-from battlebot.redisio.scripts import GroupedScripts
 from battlebot.redisio.tasklists import TaskLists
-from battlebot.runtime.lag import Lag
-from battlebot.runtime.timers import Throttle, Timers
-from battlebot.stateless import make_askers
-from battlebot.stateless.asking import TIDY_EVERY_S
-from battlebot.stateless.attendance import Attendance
-from battlebot.stateless.health import Health
-from battlebot.stateless.retests import Retests
-from battlebot.stateless.trial import Trial
-from tasks.perprocess import once_a_process
-from tasks.requests import ARCHIVE_EVERY_S
-from tasks.workbench import match_bench, workbench
+from tasks.workbench import workbench
+
+if TYPE_CHECKING:
+    from tasks.desk import Desk
 
 log = structlog.get_logger()
-
-# as for web nodes: a worker with greenlets that hangs, in a game's code that never returns, asks nobody any more, and
-# nothing else ends it
-HANGS_S = 30.0
-STDERR = 2  # Celery may replace sys.stderr
-
-WRITE_EVERY_S = 1.5  # what was noted of bots' health
 
 
 @shared_task(name="tasks.bots.ask")
 def ask(match_id: str) -> int:
     """Asks the stateless bots of a match while it waits for them alone; returns how many answers were committed."""
     try:
-        return desk().stretches.conduct(match_id)
+        return _desk().stretches.conduct(match_id)
     except Unavailable as error:
         # the sweep will find the match
         log.warning("bots.asking_put_off", match=match_id, error=str(error))
@@ -55,116 +33,23 @@ def ask(match_id: str) -> int:
 def attend() -> int:
     """Keeps a ticket of each stateless bot in the queues where it may be matched; returns how many were added."""
     try:
-        return workbench().mutex("attend").run(desk().attendance.look)
+        return workbench().mutex("attend").run(_desk().attendance.look)
     except Unavailable as error:
         log.warning("bots.attendance_put_off", error=str(error))
         return 0
 
 
-class Desk:
-    """What a worker process asks bots with; its threads renew the leases, write the bots' health, and tidy up.
+def _desk() -> Desk:
+    # it needs greenlets, which workers of other queues do not have
+    from tasks.desk import desk
 
-    Without MongoDB bots are asked; none is added to the queues then.
-    """
-
-    def __init__(self) -> None:
-        # these need greenlets, which workers of other queues do not have
-        from battlebot.runtime.gate import Gate
-        from battlebot.stateless.lookups import make_room_for_lookups
-        from battlebot.stateless.stretch import Stretches
-
-        make_room_for_lookups()
-        base = match_bench()
-        lag = Lag()
-        lag.start()
-        timers = Timers()
-        timers.start()
-        scripts = GroupedScripts(base.client, Gate)
-        self.leases, self.health = Leases(scripts), Health(base.client)
-        self._store = MatchStore(base.client, scripts, hold_s=5.0)
-        ask_archive = Throttle(base.requests.archive, timers, ARCHIVE_EVERY_S)
-        conductor = Conductor(base.registry, self._store, ask_archive=ask_archive, ask_bots=_asked_by_the_stretch)
-        askers = make_askers(base.settings, lag.total_s)
-        again, attend = base.requests.bots, base.requests.attendance
-        # the other half is left to rated matches
-        most_unrated = base.settings.bots_concurrency // 2
-        self.stretches = Stretches(conductor, askers, self.leases, self.health, again, attend, most_unrated)
-        self._askers = askers
-        askers.start()
-        signals.worker_shutting_down.connect(self._stop, weak=False)
-        threading.Thread(target=self._renew, name="leases", daemon=True).start()
-        threading.Thread(target=self._write_health, name="health", daemon=True).start()
-        threading.Thread(target=self._tidy, name="tidy", daemon=True).start()
-
-    @cached_property
-    def attendance(self) -> Attendance:
-        """What keeps stateless bots waiting. Raises Unavailable if MongoDB has not answered yet."""
-        bench = workbench()
-        return Attendance(
-            registry=bench.registry,
-            settings=bench.settings,
-            storage=bench.storage,
-            store=self._store,
-            queues=bench.queues,
-            heartbeats=bench.conductor.heartbeats,
-            retests=Retests(bench.storage.bots, self.health, Trial(bench.registry, bench.settings, self._askers)),
-            casual=CasualMatches(bench.settings, self._store, bench.storage.bots.addresses, bench.requests.bots),
-            ask_pairing=bench.requests.pairing,
-        )
-
-    def _stop(self, **_: Any) -> None:
-        self.stretches.stop()
-
-    def _renew(self) -> None:
-        while True:
-            time.sleep(RENEW_EVERY_S)
-            try:
-                self.leases.renew()
-            except Unavailable as error:
-                log.warning("bots.leases_not_renewed", error=str(error))
-            except Exception:
-                log.exception("bots.failed")
-
-    def _write_health(self) -> None:
-        """Runs in its own thread: with many addresses it may take longer than a lease lasts."""
-        while True:
-            time.sleep(WRITE_EVERY_S)
-            try:
-                for address in self.health.flush():
-                    log.warning("bot.paused", url=address)
-            except Unavailable as error:
-                log.warning("bots.health_not_written", error=str(error))
-            except Exception:
-                log.exception("bots.writing_failed")
-
-    def _tidy(self) -> None:
-        """Runs in its own thread, so that connections to bots are closed in time while Redis does not answer.
-
-        If it does not run for `HANGS_S`, the process ends, and says in the log where it was.
-        """
-        while True:
-            faulthandler.dump_traceback_later(HANGS_S, exit=True, file=STDERR)
-            time.sleep(TIDY_EVERY_S)
-            try:
-                self._askers.tidy()
-            except Exception:
-                log.exception("bots.tidying_failed")
-
-
-def _asked_by_the_stretch(_match_id: str) -> None:
-    """Requests nothing: the stretch that has committed an answer asks on in that match itself."""
-
-
-@once_a_process
-def desk() -> Desk:
-    """This process's desk."""
-    return Desk()
+    return desk()
 
 
 def _when_ready(sender: Any, **_: Any) -> None:
     """Makes the desk of a worker that asks bots at its start: published answers wait for their acknowledgement."""
     if TaskLists.BOTS in sender.app.amqp.queues.consume_from:
-        threading.Thread(target=desk, name="desk", daemon=True).start()
+        threading.Thread(target=_desk, name="desk", daemon=True).start()
 
 
 signals.worker_ready.connect(_when_ready, weak=False)

@@ -14,8 +14,8 @@ from battlebot.redisio import keys
 from battlebot.redisio.bus import Bus
 from battlebot.redisio.connection import connect
 from battlebot.rules.registry import discover
-from battlebot.stateless import make_askers
 from battlebot.stateless.battles import Battles
+from battlebot.stateless.kinds import make_askers
 from battlebot.storage import Storage
 from bench.house import House
 from bench.machine import cpu_s, family, pin, two_cores

@@ -37,8 +37,8 @@ from battlebot.redisio.bus import Bus
 from battlebot.redisio.connection import connect
 from battlebot.referee.match import Limits, Match, Seat
 from battlebot.rules.registry import discover
-from battlebot.stateless import make_askers
 from battlebot.stateless.health import Health
+from battlebot.stateless.kinds import make_askers
 from battlebot.stateless.registering import StatelessBots
 from battlebot.stateless.trial import Trial
 from battlebot.storage import Storage

@@ -13,8 +13,8 @@ from battlebot.arena.live.store import MatchStore
 from battlebot.redisio.bus import Bus
 from battlebot.redisio.connection import connect
 from battlebot.referee.match import Match
-from battlebot.stateless import make_askers
 from battlebot.stateless.battles import Battles
+from battlebot.stateless.kinds import make_askers
 from battlebot.storage import Storage
 from tasks.celeryapp import make_celery
 

@@ -6,12 +6,12 @@ from typing import Any
 
 from gevent import monkey
 
-import tasks.bots
+import tasks.desk
 from games import battlecube
 
 FOR_EVER_S = 3600.0
 
-tasks.bots.HANGS_S = 3.0
+tasks.desk.HANGS_S = 3.0
 
 _block = monkey.get_original("time", "sleep")
 _reducer = battlecube.reducer

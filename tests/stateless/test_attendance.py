@@ -27,10 +27,10 @@ from battlebot.config import Settings
 from battlebot.errors import NotTested, Unavailable
 from battlebot.redisio import keys
 from battlebot.redisio.connection import connect
-from battlebot.stateless import make_askers
 from battlebot.stateless.asking import Askers
 from battlebot.stateless.attendance import Attendance
 from battlebot.stateless.health import FIRST_PAUSE_S, Health
+from battlebot.stateless.kinds import make_askers
 from battlebot.stateless.nats.bots import NatsBots
 from battlebot.stateless.nats.line import NatsLine
 from battlebot.stateless.nats.uids import Uids

@@ -299,10 +299,10 @@ def test_a_line_that_is_started_acknowledges_before_anybody_is_asked(lines: Line
                 assert bot.acknowledged == 1
 
 
-def test_only_what_counts_of_an_event_is_kept() -> None:
+def test_only_what_counts_of_an_event_is_kept(lines: Lines) -> None:
     """Not its rack, nor what it thinks that it has scored."""
     event = {"type": "EXCHANGE", "exchanged": "AB", "rack": "ABC", "score": 99, "player_index": 1}
-    reply = NatsBots(None, None, 65_536)._judged(response(event), 0.1)
+    reply = NatsBots(lines(f"nats://127.0.0.1:{free_port()}"), UIDS, 65_536)._judged(response(event), 0.1)
     assert reply.value == {"type": "EXCHANGE", "exchanged": "AB"}
 
 

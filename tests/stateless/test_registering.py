@@ -19,8 +19,8 @@ from battlebot.arena.names.presence import Presence
 from battlebot.config import Settings
 from battlebot.errors import BadAddress, NameTaken, Refused, Unavailable
 from battlebot.redisio.connection import connect
-from battlebot.stateless import make_askers
 from battlebot.stateless.health import Health
+from battlebot.stateless.kinds import make_askers
 from battlebot.stateless.registering import StatelessBots
 from battlebot.stateless.trial import Trial
 from battlebot.storage import Storage

@@ -32,10 +32,11 @@ from battlebot.redisio.scripts import Scripts
 from battlebot.referee.advance import asked_from_s
 from battlebot.referee.match import Match
 from battlebot.rules.registry import Registry
-from battlebot.stateless import make_askers, pace, stretch
+from battlebot.stateless import pace, stretch
 from battlebot.stateless.asking import Askers, Failure, Question, Reply
 from battlebot.stateless.health import PAUSED_AFTER, Health
 from battlebot.stateless.http import connections
+from battlebot.stateless.kinds import make_askers
 from battlebot.stateless.nats import link
 from battlebot.stateless.nats.line import NatsLine
 
@@ -50,7 +51,7 @@ def ground(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             super().__init__(*arguments)
             lines.append(self)
 
-    monkeypatch.setattr("battlebot.stateless.NatsLine", Line)
+    monkeypatch.setattr("battlebot.stateless.nats.line.NatsLine", Line)
     with cluster(replace(settings, bot_loopback=True), tmp_path) as parts:
         field = Field(parts)
         field.conductor.ask_bots = lambda match_id: None

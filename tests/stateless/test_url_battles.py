@@ -17,8 +17,8 @@ from battlebot.arena.live.store import MatchStore
 from battlebot.errors import BadAddress, BadMessage, Unavailable
 from battlebot.redisio import keys
 from battlebot.referee.replay import check_match
-from battlebot.stateless import make_askers
 from battlebot.stateless.asking import Question
+from battlebot.stateless.kinds import make_askers
 from battlebot.storage import games
 
 APART = [{"name": name, "x": at, "y": at, "z": at} for at, name in enumerate("abcd")]

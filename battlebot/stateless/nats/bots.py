@@ -15,44 +15,37 @@ from battlebot.errors import BadAddress, BadMessage
 from battlebot.stateless.asking import Failure, Question, Reply
 from battlebot.stateless.nats.line import NatsLine, NoLine, NotPassedOn, Silence
 from battlebot.stateless.nats.repeats import EventMark, mark_of
+from battlebot.stateless.nats.subject import SCHEMES, subject_of
 from battlebot.stateless.nats.uids import Uids
 from battlebot.wire.macondo.history import GAME, from_response, request_of
-from battlebot.wire.macondo.subject import problem_of
 
 log = structlog.get_logger()
 
-SCHEME = "nats://"
 # the fields of an event that count; the rest (its rack, its own idea of the score) is dropped
 FIELDS = ("type", "position", "played_tiles", "exchanged")
 
 
 class NatsBots:
-    """Addresses `nats://subject`. `line` is None if this server has no NATS.
+    """Addresses `nats://subject`. `uids` makes the uids of the histories that are sent to a bot."""
 
-    `uids` makes the uids of the histories that are sent to a bot.
-    """
+    SCHEMES: ClassVar[Sequence[str]] = SCHEMES
 
-    SCHEMES: ClassVar[Sequence[str]] = ("nats",)
-
-    def __init__(self, line: NatsLine | None, uids: Uids | None, most_bytes: int) -> None:
+    def __init__(self, line: NatsLine, uids: Uids, most_bytes: int) -> None:
         self._line = line
         self._uids = uids
         self._most_bytes = most_bytes
 
     def check(self, address: str) -> None:
-        """Raises BadAddress if the subject is malformed, has wildcards or is reserved, or if there is no NATS here."""
+        """Raises BadAddress if the subject is malformed, has wildcards or is reserved."""
         subject_of(address)
-        if self._line is None:
-            raise BadAddress("This server asks no bots over NATS: it has no NATS_URL.", field="url")
 
     def ask(self, question: Question) -> Reply:
         """Sends one request; accepts a reply to it or an answer published to `bot.publish_event.<uid>`."""
         try:
             subject = subject_of(question.address)
-            self.check(question.address)
         except BadAddress as error:
             return Reply(failure=Failure(error.code, str(error)))
-        if question.game != GAME or self._line is None or self._uids is None:
+        if question.game != GAME:
             return Reply(failure=Failure("bad-game", f"Over NATS bots are asked in matches of {GAME} only."))
         try:
             uid = self._uids.of(question.match_id, question.bot)
@@ -73,12 +66,11 @@ class NatsBots:
 
     def start(self) -> None:
         """Connects: bots that published an answer before this process was restarted wait for its acknowledgement."""
-        if self._line is not None:
-            self._line.start()
+        self._line.start()
 
     def is_away(self) -> bool:
         """Returns whether there is no connection to NATS now."""
-        return self._line is not None and self._line.is_away
+        return self._line.is_away
 
     def tidy(self) -> None:
         """Does nothing: there is one connection, which is kept."""
@@ -92,16 +84,6 @@ class NatsBots:
         except BadMessage as error:
             return Reply(failure=Failure("bad-answer", str(error), public=str(error)), thinking_s=thinking_s)
         return Reply(_turn_of(event), thinking_s=thinking_s)
-
-
-def subject_of(address: str) -> str:
-    """The subject of `nats://subject`. Raises BadAddress."""
-    subject = address.removeprefix(SCHEME)
-    if subject == address:
-        raise BadAddress("An address over NATS is nats:// and the bot's subject.", field="url")
-    if problem := problem_of(subject):
-        raise BadAddress(problem, field="url")
-    return subject
 
 
 def _turn_of(event: Mapping[str, Any]) -> dict[str, Any]:
