@@ -35,9 +35,9 @@ def open_storage(settings: Settings) -> Iterator[Storage]:
 
 def check_mongodb_uri(settings: Settings) -> None:
     """Raise SettingError if a MONGODB_URI is given that the driver does not take. Connects to nothing."""
-    from battlebot.storage.connection import check_uri
-
     if settings.mongodb_uri:
+        from battlebot.storage.connection import check_uri
+
         check_uri(settings)
 
 

@@ -20,8 +20,6 @@ def load(**overrides: Any) -> Settings:
 
     Raises SettingError.
     """
-    import structlog
-
     from battlebot.cli.database import check_mongodb_uri
     from battlebot.config import load_settings, unknown_variables
     from battlebot.logs import configure_logs
@@ -29,6 +27,8 @@ def load(**overrides: Any) -> Settings:
     settings = load_settings(**overrides)
     configure_logs(settings)
     check_mongodb_uri(settings)
+    import structlog  # not before `battlebot.logs`, which has it load less
+
     for name, nearest in unknown_variables().items():
         structlog.get_logger().warning("setting.unknown", variable=name, nearest=nearest)
     return settings

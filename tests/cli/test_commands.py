@@ -48,6 +48,19 @@ def test_help_imports_nothing_heavy() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
 
 
+def test_a_command_loads_what_it_works_with_only(tmp_path: Path) -> None:
+    """Neither the driver of a database that is not named, nor what only tracebacks would use that are never shown."""
+    unused = ("pymongo", "rich", "pygments")
+    code = "from battlebot.cli.loading import load; import sys; load()"
+    told = subprocess.run(
+        [sys.executable, "-c", f"{code}; print([name for name in {unused} if name in sys.modules])"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert told.stdout.strip() == "[]"
+
+
 def test_settings_shows_every_setting_and_no_secret(battlebot: Run, tmp_path: Path) -> None:
     """Piped, it is a .env file."""
     finished = battlebot(
