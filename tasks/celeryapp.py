@@ -16,7 +16,6 @@ from celery import Celery
 from celery.schedules import schedule
 from kombu.exceptions import OperationalError
 
-from battlebot.arena.live.summons import TASK_S
 from battlebot.config import Settings
 from battlebot.redisio.connection import connect, time_s
 from battlebot.redisio.tasklists import TaskLists
@@ -29,7 +28,7 @@ log = structlog.get_logger()
 TASKS = ("tasks.bots", "tasks.contests", "tasks.matches", "tasks.ratings")
 CONSUMER = "tasks.patience:PatientConsumer"
 REQUEST = "tasks.patience:PatientRequest"
-SCHEDULER = "tasks.patience:PatientScheduler"
+SCHEDULER = "tasks.ticking:PatientScheduler"
 
 RATINGS_SWEEP = 15  # in sweeps; each archived batch asks for ratings, this finds what a dying worker left undone
 BROKER_TIMEOUT_S = 10
@@ -66,7 +65,9 @@ TASK_POLICIES = {
     "tasks.ratings.sweep": TaskPolicy(priority=9, most=20, expires_s=60.0, limit_s=1800.0),
     "tasks.bots.attend": TaskPolicy(priority=0, most=10, expires_s=10.0, queue=TaskLists.BOTS),
     # a stretch of a match: the sweep asks again if it was not finished
-    "tasks.bots.ask": TaskPolicy(3, most=10_000, expires_s=TASK_S, limit_s=LONGEST_STRETCH_S, queue=TaskLists.BOTS),
+    "tasks.bots.ask": TaskPolicy(
+        3, most=10_000, expires_s=TaskLists.ASKING_S, limit_s=LONGEST_STRETCH_S, queue=TaskLists.BOTS
+    ),
     # a person asked for it, and nobody asks again
     "tasks.ratings.rebuild": TaskPolicy(priority=9, limit_s=1800.0),
 }

@@ -1,4 +1,4 @@
-"""Celery's consumer and beat, made to outlast an absent Redis: they reconnect soon, and log one line about it.
+"""Celery's consumer, made to outlast an absent Redis: it reconnects soon, and logs one line about it.
 
 And a worker with greenlets heeds soon that it is told to stop.
 """
@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import time
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import structlog
-from celery.beat import Scheduler, SchedulingError
 from celery.worker import loops, state
 from celery.worker.consumer import Consumer
 from celery.worker.consumer.control import Control as CelerysControl
@@ -24,12 +22,11 @@ from battlebot.runtime import sharedtime
 from battlebot.runtime.loglimit import LogLimit
 from tasks.celeryapp import TASK_POLICIES
 from tasks.leaving import leave_in_time
+from tasks.reconnecting import FIRST_PAUSE_S, ensure_connection
 
 log = structlog.get_logger()
 
-FIRST_PAUSE_S = 0.5
 LOOK_EVERY_S = 1.0  # Redis ends a wait for a task as often
-LONGEST_PAUSE_S = 2.0  # Celery's own grows to half a minute, in which nobody would look after the matches
 
 # What redis-py and kombu were seen to raise when their connection ends, as a socket or an answer is None then. Celery
 # takes them for bugs, and the worker exits.
@@ -184,48 +181,3 @@ class RestartPace:
         """Waits until a new connection may be made; called before each."""
         time.sleep(max(0.0, self._next_s - time.monotonic()))
         self._next_s = time.monotonic() + FIRST_PAUSE_S
-
-
-class PatientScheduler(Scheduler):
-    """Logs one line for a tick that could not be sent, and does not wait to send it again.
-
-    What it has sent it keeps in memory only: all ticks come again soon. So a full disk does not stop it.
-    """
-
-    def __init__(self, *arguments: Any, schedule_filename: str, **named: Any) -> None:
-        self._sign = Path(schedule_filename)
-        super().__init__(*arguments, **named)
-
-    def sync(self) -> None:
-        """Touches its file, as a sign of life for docker/healthcheck.py: at first, then every three minutes."""
-        try:
-            self._sign.touch()
-        except OSError as error:
-            log.warning("beat.no_sign_of_life", file=str(self._sign), error=error.strerror)
-
-    def apply_entry(self, entry: Any, producer: Any = None) -> None:
-        """Sends a due tick; if it cannot be sent it is left out, as the next comes soon."""
-        try:
-            self.apply_async(entry, producer=producer, advance=False)
-        except SchedulingError as error:
-            cause = error.__context__ or error
-            log.warning("beat.tick_missed", tick=entry.name, error=type(cause).__name__)
-
-    def _ensure_connected(self) -> Any:
-        return ensure_connection(self.connection, "beat")
-
-
-def ensure_connection(connection: Any, part: str, callback: Any = None) -> Any:
-    """Tries for ever to connect, with short pauses and a log line for each; returns the connection."""
-
-    def on_error(error: Exception, pause_s: float) -> None:
-        log.warning("broker.away", part=part, error=type(error).__name__, again_in_s=pause_s)
-
-    return connection.ensure_connection(
-        on_error,
-        None,
-        interval_start=FIRST_PAUSE_S,
-        interval_step=FIRST_PAUSE_S,
-        interval_max=LONGEST_PAUSE_S,
-        callback=callback,
-    )

@@ -1,4 +1,4 @@
-"""Makes Celery's processes log like all others and die together. `wsgi` and a worker's `--include` option import it."""
+"""Makes Celery's processes log like all others and die together. `wsgi` imports it."""
 
 from __future__ import annotations
 

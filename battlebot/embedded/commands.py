@@ -14,6 +14,8 @@ UNTRACED = {"GEVENT_TRACK_GREENLET_TREE": "false"}
 DEFAULT = "battlebot"  # the queue of all other tasks
 BOTS = "bots"  # the queue of the tasks that ask stateless bots
 
+CELERY = "battlebot.embedded.celery_part"
+
 
 def web_command(wsgi_module: str = "wsgi") -> list[str]:
     """gunicorn with one gevent worker; `gunicorn_conf` reads its options from the same environment."""
@@ -26,19 +28,13 @@ def worker_command(settings: Settings, wsgi_module: str = "wsgi", queue: str = "
     A worker that serves the queue of stateless bots uses greenlets, because it mostly waits for the bots.
     """
     asks = queue == BOTS
-    concurrency = settings.bots_concurrency if asks else settings.worker_concurrency
     return [
-        *_celery(wsgi_module),
+        *(_greened(CELERY) if asks else _module(CELERY)),
+        wsgi_module,
         "worker",
-        *(["--pool=gevent"] if asks else []),
-        f"--concurrency={concurrency}",
-        f"--hostname={name}-{os.getpid()}@%h",
-        "--include=battlebot.embedded.celery_hooks",
-        # Workers need not know one another; discovery at the start would take a second
-        "--without-gossip",
-        "--without-mingle",
-        # Nobody listens to heartbeats, and without Redis a worker would block until its heartbeat is sent
-        "--without-heartbeat",
+        f"--name={name}-{os.getpid()}",
+        f"--pool={'gevent' if asks else 'prefork'}",
+        f"--concurrency={settings.bots_concurrency if asks else settings.worker_concurrency}",
         *([f"--queues={queue}"] if queue else []),
     ]
 
@@ -49,13 +45,13 @@ def asking_parts(settings: Settings) -> list[str]:
 
 
 def tcp_command() -> list[str]:
-    """A node with the TCP door; gevent patches the standard library before anything else is imported."""
-    return [*_module("gevent.monkey"), "--module", "battlebot.cli.tcp_node"]
+    """A node with the TCP door."""
+    return _greened("battlebot.cli.tcp_node")
 
 
 def beat_command(schedule: Path, wsgi_module: str = "wsgi") -> list[str]:
     """Celery beat, which touches the file `schedule` now and then, to show that it runs."""
-    return [*_celery(wsgi_module), "beat", f"--schedule={schedule}", "--pidfile="]
+    return [*_module(CELERY), wsgi_module, "beat", f"--schedule={schedule}"]
 
 
 def environment(settings: Settings) -> dict[str, str]:
@@ -63,8 +59,9 @@ def environment(settings: Settings) -> dict[str, str]:
     return {**UNTRACED, **os.environ, **as_environment(settings)}
 
 
-def _celery(wsgi_module: str) -> list[str]:
-    return [*_module("celery"), "--quiet", "-A", f"{wsgi_module}:celery"]
+def _greened(name: str) -> list[str]:
+    """Like `_module`; gevent patches the standard library before anything else is imported."""
+    return [*_module("gevent.monkey"), "--module", name]
 
 
 def _module(name: str) -> list[str]:

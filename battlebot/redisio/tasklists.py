@@ -17,6 +17,7 @@ class TaskLists:
     PREFIX = "bb:celery:"
     QUEUE = "battlebot"
     BOTS = "bots"  # tasks that ask stateless bots: its workers have greenlets
+    ASKING_S = 60.0  # how long a task that asks bots waits for a worker before it expires
     PRIORITIES = (0, 3, 6, 9)
     SENT = "sent_s"  # a task's header: when it was sent, epoch
     SEPARATOR = "\x06\x16"  # kombu's, between a queue's name and a priority that is not 0

@@ -12,7 +12,7 @@ from battlebot.arena.live.leases import Leases
 from battlebot.arena.live.making import begin, new_match
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.store import MatchStore
-from battlebot.arena.live.summons import LOOK_S, TASK_S
+from battlebot.arena.live.summons import LOOK_S
 from battlebot.arena.live.sweep import Sweeper
 from battlebot.arena.places import STATELESS_PLACE
 from battlebot.config import Settings
@@ -62,7 +62,7 @@ def test_a_match_that_no_worker_takes_up_is_never_given_up(waiting: Waiting, cli
         assert match.verdict is None
         assert all(seat.place == STATELESS_PLACE for seat in match.seats), "no node holds them, none is taken for dead"
     assert match.nudges == 1
-    assert 900 / (TASK_S + LOOK_S + 2) <= len(waiting.asked) <= 1000 / TASK_S + 1
+    assert 900 / (TaskLists.ASKING_S + LOOK_S + 2) <= len(waiting.asked) <= 1000 / TaskLists.ASKING_S + 1
 
 
 def test_a_match_whose_task_was_lost_is_soon_sent_for_again(waiting: Waiting, client: redis.Redis) -> None:

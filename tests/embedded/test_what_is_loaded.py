@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pytest
 
 from battlebot.config import Settings
-from battlebot.embedded.commands import environment
+from battlebot.embedded.commands import BOTS, environment, worker_command
 
 WEB = """
 from gevent import monkey
@@ -24,25 +24,36 @@ from battlebot.config import load_settings
 from battlebot.cli import tcp_node
 tcp_node.make_door(load_settings())
 """
-CELERY = """
+BEAT = """
+from battlebot.embedded.runmodule import run_module
+from celery.beat import Service
+Service.start = lambda service: service.scheduler
+sys.argv = ["part", "wsgi", "beat", "--schedule=/dev/null"]
+run_module("battlebot.embedded.celery_part")
+"""
+WORKER = """
 import contextlib
 from battlebot.embedded.runmodule import run_module
-sys.argv = ["celery", "--version"]
+from celery.apps.worker import Worker
+Worker.start = lambda worker: print(worker.app.tasks["tasks.bots.ask"])
+sys.argv = ["part", "wsgi", "worker", "--name=worker", "--pool=prefork", "--concurrency=1"]
 with contextlib.suppress(SystemExit):
-    run_module("celery")
-import wsgi, battlebot.logs, tasks.celeryapp, battlebot.embedded.celery_hooks
+    run_module("battlebot.embedded.celery_part")
 """
 FOR_CLIENTS = ["requests", "valkey", "websocket"]
+FOR_WORKERS = ["celery.worker.consumer", "openskill", "pymongo", "rustworkx"]
+FOR_GREENLETS = ["cryptography.hazmat.primitives.kdf.hkdf", "gevent", "httptools", "nats"]
 
 
 @pytest.mark.parametrize(
     ("start", "unused"),
     [
-        (WEB, ["rich", "pygments", "markdown_it", *FOR_CLIENTS]),
-        (TCP, ["rich", "pygments", *FOR_CLIENTS]),
-        (CELERY, ["rich", "prompt_toolkit", "flask", *FOR_CLIENTS]),
+        (WEB, ["rich", "pygments", "markdown_it", "nats", *FOR_CLIENTS]),
+        (TCP, ["rich", "pygments", "nats", *FOR_CLIENTS]),
+        (WORKER, ["rich", "pygments", "flask", "celery.bin", *FOR_GREENLETS, *FOR_CLIENTS]),
+        (BEAT, ["rich", "pygments", "flask", "celery.bin", *FOR_WORKERS, *FOR_GREENLETS, *FOR_CLIENTS]),
     ],
-    ids=["web", "tcp", "celery"],
+    ids=["web", "tcp", "worker", "beat"],
 )
 def test_no_part_loads_what_it_does_not_use(settings: Settings, start: str, unused: list[str]) -> None:
     """All of these are installed, as what a part does not use may be."""
@@ -74,17 +85,19 @@ GREENLETS = """
 import contextlib, sys
 from time import sleep
 from battlebot.embedded.runmodule import run_module
-sys.argv = ["celery", "worker", "--pool=gevent", "--help"]
+del sys.argv[0]
 with contextlib.suppress(SystemExit):
-    run_module("celery")
-import kombu.utils.functional
-print([name for name, module in sys.modules.items() if vars(module).get("sleep") is sleep and name != "__main__"])
+    run_module(sys.argv[0])
+import wsgi
+wsgi.celery.Worker
+ours = sys.modules["__main__"]
+print([name for name, module in sys.modules.items() if vars(module).get("sleep") is sleep and module is not ours])
 """
 
 
-def test_no_library_of_a_worker_with_greenlets_sleeps_for_all_of_them() -> None:
+def test_no_library_of_a_worker_with_greenlets_sleeps_for_all_of_them(settings: Settings) -> None:
     """kombu does between two attempts to reach Redis; the worker would be taken for one that hangs."""
-    assert _last_line(GREENLETS) == "[]"
+    assert _last_line(GREENLETS, environment(settings), _started(settings)) == "[]"
 
 
 ENTRY_POINTS = """
@@ -93,18 +106,25 @@ from importlib import metadata
 from battlebot.embedded.runmodule import run_module
 read, distributions = [], metadata.distributions
 metadata.distributions = lambda **context: read.append(1) or distributions(**context)
-sys.argv = ["celery", "worker", "--pool=gevent", "--help"]
+del sys.argv[0]
 with contextlib.suppress(SystemExit):
-    run_module("celery")
+    run_module(sys.argv[0])
 print(len(read), len(metadata.entry_points(group="console_scripts")) > 1)
 """
 
 
-def test_the_metadata_of_all_packages_are_read_once() -> None:
+def test_the_metadata_of_all_packages_are_read_once(settings: Settings) -> None:
     """Libraries look for their plugins there at every occasion; they still find them."""
-    assert _last_line(ENTRY_POINTS) == "1 True"
+    assert _last_line(ENTRY_POINTS, environment(settings), _started(settings)) == "1 True"
 
 
-def _last_line(code: str, variables: Mapping[str, str] | None = None) -> str:
-    told = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True)
+def _started(settings: Settings) -> list[str]:
+    """What `runmodule` is given for a worker with greenlets, which then only shows its options."""
+    command = worker_command(settings, queue=BOTS)
+    return [*command[command.index("battlebot.embedded.runmodule") + 1 :], "--help"]
+
+
+def _last_line(code: str, variables: Mapping[str, str], arguments: Sequence[str] = ()) -> str:
+    command = [sys.executable, "-c", code, *arguments]
+    told = subprocess.run(command, env=variables, capture_output=True, text=True, check=True)
     return told.stdout.splitlines()[-1]

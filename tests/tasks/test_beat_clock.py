@@ -12,7 +12,7 @@ from cluster import wait_for
 
 from battlebot.config import Settings
 from tasks.celeryapp import make_celery
-from tasks.patience import PatientScheduler
+from tasks.ticking import PatientScheduler
 
 
 def test_sweeps_go_on_when_the_clock_is_set_back(

@@ -16,7 +16,6 @@ from battlebot.rules.contract import Game
 
 log = structlog.get_logger()
 
-TASK_S = 60.0  # how long a task that asks bots waits for a worker before it expires
 SENT_S = 3600  # how long it is remembered that a match was sent for
 LOOK_S = 10.0  # before the next look at a match that waits for a worker
 AGAIN_MS = 5000  # before a match whose worker died is asked for again
@@ -64,7 +63,7 @@ class Summons:
                 sent: Any = self._client.get(keys.sent_for(match.id))
                 if sent is None:
                     return False
-                if now_s - float(sent) > TASK_S or not any(self._tasks.lengths().values()):
+                if now_s - float(sent) > TaskLists.ASKING_S or not any(self._tasks.lengths().values()):
                     log.warning("match.in_line", match=match.id)
                     self.send(match.id, now_s)
             self._client.zadd(keys.DEADLINES, {match.id: int((now_s + LOOK_S) * 1000)}, xx=True, gt=True)
