@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from billiard import util as billiard_util
-from celery import signals
+from celery import platforms, signals
 from celery.apps import worker as apps_worker
 
 from battlebot.config import load_settings
@@ -50,7 +50,7 @@ def _keep_loaded_code(**_: Any) -> None:
 
 
 def _die_with_the_worker(**_: Any) -> None:
-    """Celery sets the parent-death signal too, but does not check whether the worker died before that."""
+    """In place of Celery's `set_pdeathsig`, which does not check whether the worker died before that."""
     if os.getpid() != _MAIN:
         die_with_parent(_MAIN)
         # a terminal that closes tells all processes of it; the worker decides
@@ -85,6 +85,8 @@ def _ignore_ends() -> None:
 apps_worker.install_worker_restart_handler = lambda _worker: None
 # it warns of root, for whom tasks that bring code along matter (ours are JSON), and of a group without a name
 apps_worker.check_privileges = lambda _accepted: None
+# `_die_with_the_worker` sets that signal; here each process of a pool would load a parser of C for it
+platforms.set_pdeathsig = lambda _name: None
 # weak=False: nothing else holds the functions
 signals.worker_process_init.connect(_keep_loaded_code, weak=False)
 signals.worker_ready.connect(_keep_loaded_code, weak=False)

@@ -82,6 +82,17 @@ sys.exit(child.exitcode)
 """
 
 
+POOL_BEGINS = """
+import sys
+import battlebot.embedded.celery_hooks
+from celery import Celery
+from celery.concurrency.prefork import process_initializer
+
+process_initializer(Celery("app"), "host")
+print("pycparser" in sys.modules)
+"""
+
+
 @pytest.mark.parametrize("again", [AT_EXIT, LAST], ids=["at exit", "at last"])
 def test_beat_that_is_told_twice_to_end_ends_without_an_error(again: str) -> None:
     """By make and the system, say; it may end already then, when nobody would catch a second exit."""
@@ -97,6 +108,12 @@ def test_what_fails_in_a_pool_is_logged_without_secrets() -> None:
     assert (child.returncode, said["event"], ended["event"]) == (1, "Pool process error", "Process ForkPoolWorker-1")
     assert "redis://:***@host/" in said["exception"]
     assert "redis://:***@host/" in ended["exception"]
+
+
+def test_a_process_of_a_pool_begins_without_a_parser() -> None:
+    """billiard would parse a line of C, for what we ask the system in another way."""
+    child = subprocess.run([sys.executable, "-c", POOL_BEGINS], capture_output=True, text=True, timeout=60, check=False)
+    assert (child.stdout, child.returncode) == ("False\n", 0)
 
 
 def test_a_worker_does_not_call_root_who_has_a_group_without_a_name() -> None:
