@@ -114,11 +114,11 @@ class Post:
         in_background(self._recovery.look_after_all)
 
     def _evict(self, place: str) -> None:
-        for table in self._tables.all():
-            for player in list(table.players.values()):
-                if player.place == place:
-                    with table.lock:
-                        self._tables.unseat(table, player)
-                        self._tables.drop_if_empty(table)
+        player = self._tables.seated(place)
+        # while this waits for the lock, the next board of a series may begin
+        while player is not None and (table := player.table) is not None:
+            with table.lock:
+                if player.table is table:
+                    self._tables.unseat(table, player)
+                    self._tables.drop_if_empty(table)
                     player.channel.close(closing.TAKEN_OVER)
-                    return
