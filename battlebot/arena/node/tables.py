@@ -151,9 +151,7 @@ class Tables:
         one match, players at one would never be told what is done at the other.
         """
         while True:
-            with self._guard:
-                table = self._tables.get(match_id) or Table(match_id, self._store, self._on_clock, self._new_lock())
-                self._tables[match_id] = table
+            table = self._found_or_made(match_id)
             with table.lock:
                 if self._tables.get(match_id) is not table:
                     continue
@@ -162,6 +160,25 @@ class Tables:
                 finally:
                     self.drop_if_empty(table)
                 return
+
+    @contextmanager
+    def at_once(self, match_id: str) -> Iterator[Table | None]:
+        """Like `at`, but yields None if that would wait for the lock."""
+        table = self._found_or_made(match_id)
+        if not table.lock.lend():
+            yield None
+            return
+        with table.lock.keep():
+            try:
+                yield table if self._tables.get(match_id) is table else None
+            finally:
+                self.drop_if_empty(table)
+
+    def _found_or_made(self, match_id: str) -> Table:
+        with self._guard:
+            table = self._tables.get(match_id) or Table(match_id, self._store, self._on_clock, self._new_lock())
+            self._tables[match_id] = table
+        return table
 
     def seat(self, table: Table, player: Player) -> None:
         """Seats the player at the table; another connection of its bot that sat there is closed."""
