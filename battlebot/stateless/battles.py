@@ -40,6 +40,18 @@ class Battles:
 
         Raises UnknownGame, BadMessage with a sentence if options and players do not fit, BadAddress, Unavailable.
         """
+        self.check(game_name, players, options)
+        game = self.conductor.registry[game_name]
+        seats = [(name, STATELESS_PLACE) for name, _ in players]
+        now_s = sharedtime.now_s()
+        made = new_match(game, seats, self.settings, now_s, options=options, addresses=dict(players), rated=False)
+        begin(self.conductor.store, game, made, keys.queue_name(game.name, None))
+        log.info("match.begun", match=made.id, game=game.name, players=[name for name, _ in players])
+        self.conductor.ask_bots(made.id)
+        return made
+
+    def check(self, game_name: str, players: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> None:
+        """Raises what `begin` would if it refuses the match; begins nothing."""
         game = self.conductor.registry[game_name]
         names = [name for name, _ in players]
         values = game.options_with_defaults(options)
@@ -56,13 +68,6 @@ class Battles:
             except BadAddress as error:
                 error.details["player"] = name
                 raise
-        seats = [(name, STATELESS_PLACE) for name in names]
-        now_s = sharedtime.now_s()
-        made = new_match(game, seats, self.settings, now_s, options=options, addresses=dict(players), rated=False)
-        begin(self.conductor.store, game, made, keys.queue_name(game.name, None))
-        log.info("match.begun", match=made.id, game=game.name, players=names)
-        self.conductor.ask_bots(made.id)
-        return made
 
     def find(self, game_name: str, match_id: str) -> Origin:
         """Returns a match of this game that is live or has just ended. Raises UnknownMatch, Unavailable."""

@@ -45,6 +45,9 @@ class Match(Protocol):
 class Battles(Protocol):
     """Begins, changes and follows battles."""
 
+    def check(self, game_name: str, players: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> None:
+        """Raises what `begin` would if it refuses the match; begins nothing."""
+
     def begin(self, game_name: str, players: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Match:
         """Begins a match of these (name, address) players, in this order; returns it as it began.
 

@@ -136,6 +136,8 @@ class SocketIoDoor:
                     "One socket runs one game at a time: this one's goes on, or is about to begin.", kind=cubed.RUNNING
                 )
             wanted = cubed.read_new_game(payload)
+            # first: a game that is refused is none that its address begins
+            self._check(wanted)
             if not self._starts(session, wanted):
                 session.is_put_off = True
                 in_background(self._start_later, session, wanted)
@@ -158,7 +160,7 @@ class SocketIoDoor:
         return True
 
     def _start(self, session: Session, wanted: cubed.NewGame) -> None:
-        match = self._begin(wanted)
+        match = self._battles.begin(GAME, wanted.players, wanted.setup)
         session.game = match.id
         log.info("game.asked_for", match=match.id, players=len(wanted.players))
         session.tell(cubed.started(match.id))
@@ -180,9 +182,9 @@ class SocketIoDoor:
         finally:
             session.is_put_off = False
 
-    def _begin(self, wanted: cubed.NewGame) -> Match:
+    def _check(self, wanted: cubed.NewGame) -> None:
         try:
-            return self._battles.begin(GAME, wanted.players, wanted.setup)
+            self._battles.check(GAME, wanted.players, wanted.setup)
         except BadAddress as error:
             names = [name for name, _ in wanted.players]
             raise cubed.bad_url(error, names.index(str(error.details.get("player")))) from None

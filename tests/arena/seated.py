@@ -52,19 +52,19 @@ class Bot:
 
 
 class Node:
-    """The node n1, at which ada waits at her first place; and another that finds her gone."""
+    """The node n1, or of this name, at which ada waits at her first place; and another that finds her gone."""
 
-    def __init__(self, store: MatchStore, registry: Registry) -> None:
+    def __init__(self, store: MatchStore, registry: Registry, name: str = "n1") -> None:
         self.store, self.registry = store, registry
         self.timers = Timers()
-        self.arena = arena_of(Conductor(registry, store, "n1"), self.timers)
+        self.arena = arena_of(Conductor(registry, store, name), self.timers)
         self.bot = Bot()
         self.ada = self.comes("ada", "1", self.bot)
 
     def comes(self, name: str, connection: str, bot: Bot, game: str = "numberwang") -> Player:
         """A bot that waits at this node."""
         player = player_of(login_of(name, game), bot, connection)
-        player.new_place("n1", time.time())
+        player.new_place(self.arena.node, time.time())
         self.arena.expect(player)
         return player
 

@@ -8,13 +8,16 @@ from cluster import wait_for
 from conductors import Conductor
 from nodes import arena_of
 from peer import new_name
+from seated import Node
 from structlog.testing import capture_logs
 
-from battlebot.arena.live.mail import freed
+from battlebot.arena.live.mail import eviction, freed
 from battlebot.arena.live.store import MatchStore
 from battlebot.redisio import keys
 from battlebot.redisio.bus import Mailbox
+from battlebot.referee.match import Match
 from battlebot.rules.registry import Registry
+from battlebot.wire.closing import TAKEN_OVER
 
 
 class Reader:
@@ -70,3 +73,17 @@ def test_of_a_letter_of_a_later_version_what_this_one_knows_is_read(reader: Read
     with capture_logs() as logs:
         reader.comes(b'{"do": "freed", "place": "n1/1.1", "why": "left", "since": 1.5}')
     assert (reader.places, logs) == (["n1/1.1", "last"], [])
+
+
+def test_a_letter_costs_the_same_however_many_tables_there_are(
+    node: Node, match: Match, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A node may have thousands, and get thousands of letters to players who are gone, or play elsewhere now."""
+    node.read_letter(match)
+    asked, every = list[None](), node.arena._tables.all
+    monkeypatch.setattr(node.arena._tables, "all", lambda: asked.append(None) or every())
+    node.arena.post().take(eviction(node.ada.place))
+    wait_for(lambda: node.bot.closed == [TAKEN_OVER], "the end of the connection")
+    node.read_letter(match)
+    wait_for(lambda: node.seat(match).place is None, "an empty seat")
+    assert asked == []

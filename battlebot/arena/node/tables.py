@@ -98,6 +98,7 @@ class Tables:
         self._new_lock = new_lock
         self._tables: dict[str, Table] = {}
         self._expected: dict[str, Player] = {}
+        self._seated: dict[str, Player] = {}
         self._departed: OrderedDict[str, Left | Orphaned] = OrderedDict()
         self._guard = threading.Lock()
 
@@ -128,12 +129,15 @@ class Tables:
         """Returns the tables as they are now."""
         return list(self._tables.values())
 
+    def seated(self, place: str) -> Player | None:
+        """Returns the player that sits at a table and has this place, or None."""
+        return self._seated.get(place)
+
     def elsewhere(self, place: str, match_id: str) -> Table | None:
         """Returns another match's table where this place's player sits: the previous board, its end not told yet."""
-        for table in self.all():
-            if table.match_id != match_id and any(player.place == place for player in table.players.values()):
-                return table
-        return None
+        player = self._seated.get(place)
+        table = None if player is None else player.table
+        return None if table is None or table.match_id == match_id else table
 
     def find(self, match_id: str) -> Table | None:
         """Returns the table of a match, None if this node has none."""
@@ -147,9 +151,7 @@ class Tables:
         one match, players at one would never be told what is done at the other.
         """
         while True:
-            with self._guard:
-                table = self._tables.get(match_id) or Table(match_id, self._store, self._on_clock, self._new_lock())
-                self._tables[match_id] = table
+            table = self._found_or_made(match_id)
             with table.lock:
                 if self._tables.get(match_id) is not table:
                     continue
@@ -158,6 +160,25 @@ class Tables:
                 finally:
                     self.drop_if_empty(table)
                 return
+
+    @contextmanager
+    def at_once(self, match_id: str) -> Iterator[Table | None]:
+        """Like `at`, but yields None if that would wait for the lock."""
+        table = self._found_or_made(match_id)
+        if not table.lock.lend():
+            yield None
+            return
+        with table.lock.keep():
+            try:
+                yield table if self._tables.get(match_id) is table else None
+            finally:
+                self.drop_if_empty(table)
+
+    def _found_or_made(self, match_id: str) -> Table:
+        with self._guard:
+            table = self._tables.get(match_id) or Table(match_id, self._store, self._on_clock, self._new_lock())
+            self._tables[match_id] = table
+        return table
 
     def seat(self, table: Table, player: Player) -> None:
         """Seats the player at the table; another connection of its bot that sat there is closed."""
@@ -171,12 +192,14 @@ class Tables:
         if player.table is not table:
             player.forget_clock()
             player.table = table
-        table.players[player.bot] = player
+        table.players[player.bot] = self._seated[player.place] = player
 
     def unseat(self, table: Table, player: Player) -> None:
         """Removes the player from the table."""
         if table.players.get(player.bot) is player:
             del table.players[player.bot]
+        if self._seated.get(player.place) is player:
+            del self._seated[player.place]
         player.table = None
         player.forget_clock()
 
