@@ -253,9 +253,12 @@ def _stateless_bots(house: House) -> StatelessBots:
 
 
 def _readiness(client: redis.Redis, storage: Storage, celery: Celery) -> Readiness:
-    probes = Probes(client)
+    probes, arena = Probes(client), ArenaInspection(client)
 
     def worker() -> None:
+        # for a ping Celery asks Redis some sixty times: from afar, that takes longer than anybody waits here
+        if arena.swept():
+            return
         # those that ask stateless bots do nothing else; `worker_command` names them
         others = {"pattern": rf"(?!{TaskLists.BOTS}\d*-\d+@)", "matcher": "pcre"}
         if not celery.control.broadcast("ping", reply=True, limit=1, timeout=2.0, **others):
@@ -269,7 +272,7 @@ def _readiness(client: redis.Redis, storage: Storage, celery: Celery) -> Readine
             "mongodb": storage.ping,
             "disk": storage.room.check,
             "worker": worker,
-            "sweep": ArenaInspection(client).check_sweep,
+            "sweep": arena.check_sweep,
             "tasks": probes.tasks,
             "games": probes.games,
         }
@@ -277,6 +280,13 @@ def _readiness(client: redis.Redis, storage: Storage, celery: Celery) -> Readine
 
 
 def answering_workers(settings: Settings) -> list[str]:
-    """The names of the Celery workers that answer a ping within a second. Raises Celery's error without a broker."""
-    answers = make_celery(settings).control.broadcast("ping", reply=True, timeout=1.0)
+    """The names of the Celery workers that answer a ping within a second; if none does, of the first within ten.
+
+    Raises Celery's error without a broker.
+    """
+    control = make_celery(settings).control
+    # over a slow line to Redis it takes seconds
+    answers = control.broadcast("ping", reply=True, timeout=1.0) or control.broadcast(
+        "ping", reply=True, limit=1, timeout=10.0
+    )
     return sorted(name for answer in answers or () for name in answer)

@@ -13,6 +13,7 @@ import time
 from battlebot.config import Settings, load_settings
 
 TIMEOUT_S = 3.0
+PING_S = 7.0  # for one Celery asks Redis some sixty times
 # beat touches its file every three minutes while it runs
 SCHEDULE_AGE_S = 400.0
 
@@ -51,7 +52,7 @@ def worker(settings: Settings) -> str:
     celery = make_celery(settings)
     ours = f"*@{socket.gethostname()}"
     try:
-        answers = celery.control.broadcast("ping", pattern=ours, matcher="glob", reply=True, limit=1, timeout=TIMEOUT_S)
+        answers = celery.control.broadcast("ping", pattern=ours, matcher="glob", reply=True, limit=1, timeout=PING_S)
     except Exception as error:
         return f"the broker does not answer ({type(error).__name__})"
     return "" if answers else "the worker does not answer"

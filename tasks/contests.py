@@ -47,7 +47,7 @@ def sweep() -> None:
     """Starts and ends contests on time, asks for pairings where bots wait, and closes meetings of absent bots."""
     try:
         bench = workbench()
-        bench.mutex("contests").run(lambda: _look_after(bench))
+        bench.rests.between("contests", lambda: bench.mutex("contests").run(lambda: _look_after(bench)))
         _pair_if_starved(bench)
     except Unavailable as error:
         log.warning("contests.sweep_put_off", error=str(error))

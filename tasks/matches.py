@@ -43,14 +43,18 @@ def tidy() -> None:
     """Archives what is left, and asks for attendance and for ratings put off."""
     try:
         bench = workbench()
-        if bench.storage.bots.any_stateless():
-            bench.requests.attendance()
-        if bench.finished.ids(1):
-            archive()
-        for game in bench.rating_throttle.due():
-            bench.requests.rating(game)
+        bench.rests.between("tidying", lambda: _tidy(bench))
     except Unavailable as error:
         log.warning("tidying.put_off", error=str(error))
+
+
+def _tidy(bench: Workbench) -> None:
+    if bench.storage.bots.any_stateless():
+        bench.requests.attendance()
+    if bench.finished.ids(1):
+        archive()
+    for game in bench.rating_throttle.due():
+        bench.requests.rating(game)
 
 
 def _archive_all(bench: Workbench) -> int:

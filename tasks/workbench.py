@@ -31,6 +31,7 @@ from battlebot.redisio.bus import Bus
 from battlebot.redisio.connection import connect, time_s
 from battlebot.redisio.mutex import Locks, Mutex
 from battlebot.redisio.probes import note_broken_game
+from battlebot.redisio.rests import Rests
 from battlebot.redisio.throttle import SharedThrottle
 from battlebot.rules.registry import Registry, discover
 from battlebot.runtime import sharedtime
@@ -80,6 +81,7 @@ class Workbench(MatchBench):
     absences: Absences
     rater: Rater
     bus: Bus
+    rests: Rests
     rating_throttle: SharedThrottle
     rating_checks: SharedThrottle
 
@@ -162,6 +164,7 @@ def _workbench() -> Workbench:
         absences=Absences(pairer, organiser, chances, most_s=max(5.0, 3 * settings.sweep_interval_s)),
         rater=Rater(storage),
         bus=bus,
+        rests=Rests(client),
         rating_throttle=SharedThrottle(client, "ratings"),
         rating_checks=SharedThrottle(client, "rating checks", settings.sweep_interval_s * CHECK_SWEEPS),
     )

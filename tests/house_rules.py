@@ -131,7 +131,7 @@ LAYERS = {
     ),
     "battlebot.ratings.service": layer(
         "the ratings' service stands on storage, and is told no time",
-        *("ratings", "storage"),
+        *("ratings", "storage", "errors"),
         theirs=("structlog",),
         never=PURE,
     ),

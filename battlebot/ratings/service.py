@@ -13,6 +13,7 @@ from typing import Any
 
 import structlog
 
+from battlebot.errors import Unavailable
 from battlebot.ratings.model import rated
 from battlebot.ratings.progress import ORIGIN, Progress
 from battlebot.ratings.rating import Rating
@@ -59,17 +60,24 @@ class Rater:
         (`Progress.since`) are checked for that, with `thorough` all.
         """
         self._look_back(game, thorough)
-        applied = 0
+        applied, most = 0, BATCH
         while True:
             kept = self._kept(game)
             if kept.stale:
                 applied += self._rate_all(game, kept)
                 continue
             # if this is out of date when it is to be written, the revision has moved, and nothing is written
-            matches = list(islice(self._ratings.matches(game, kept.progress.at.seq), BATCH))
+            matches = list(islice(self._ratings.matches(game, kept.progress.at.seq), most))
             if not matches:
                 return applied
-            applied += self._apply(game, kept, matches)
+            try:
+                applied += self._apply(game, kept, matches)
+            except Unavailable:
+                if len(matches) == 1:
+                    raise
+                # if MongoDB answers the next question, these were too many for the seconds that a transaction may last
+                most = len(matches) // 2
+                log.warning("ratings.halved", game=game, matches=most)
 
     def rebuild(self, game: str) -> int:
         """Applies all matches anew, to bots that begin as newcomers; returns how many this call applied.

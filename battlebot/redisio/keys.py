@@ -132,6 +132,11 @@ def throttled(work: str, subject: str) -> str:
     return f"{TAG}:paced:{work}:{subject}"
 
 
+def rests(work: str) -> str:
+    """String, short-lived: this work took long, and pauses."""
+    return f"{TAG}:rests:{work}"
+
+
 def put_off(work: str) -> str:
     """Set: the subjects for which this work was requested again so soon that it was put off."""
     return f"{TAG}:putoff:{work}"

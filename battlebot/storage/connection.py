@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pymongo
 from pymongo import MongoClient, ReadPreference
 from pymongo.errors import ConfigurationError, InvalidName
@@ -48,18 +50,11 @@ class Storage:
         `answer_within_s`: seconds a query may take in all, the wait for a reachable primary included.
         Raises SettingError for a malformed URI.
         """
+        self._settings = settings
         self._answer_within_s = answer_within_s
-        timeout_ms = int(answer_within_s * 1000)
         try:
             _check_options(settings.mongodb_uri)
-            self.client: MongoClient = MongoClient(
-                settings.mongodb_uri,
-                serverSelectionTimeoutMS=timeout_ms,
-                connectTimeoutMS=timeout_ms,
-                timeoutMS=timeout_ms,
-                tz_aware=True,
-                connect=False,
-            )
+            self.client = self._made_client(timeoutMS=int(answer_within_s * 1000))
             self.database = self.client.get_default_database(
                 settings.mongodb_database,
                 read_preference=ReadPreference.PRIMARY,
@@ -85,14 +80,31 @@ class Storage:
         self.archive = Archive(self.client, self.database, self.voids)
         self.ledger = Ledger(self.client, self.database, self.contests, self.meetings, self.voids)
 
+    def _made_client(self, **timeout: Any) -> MongoClient:
+        within_ms = int(self._answer_within_s * 1000)
+        return MongoClient(
+            self._settings.mongodb_uri,
+            serverSelectionTimeoutMS=within_ms,
+            connectTimeoutMS=within_ms,
+            tz_aware=True,
+            connect=False,
+            **timeout,
+        )
+
     def ensure_indexes(self) -> None:
-        """Creates the indexes that are missing; idempotent. Raises Unavailable."""
+        """Creates the indexes that are missing; idempotent. Raises Unavailable, also if that takes long.
+
+        MongoDB goes on making them then, and a later call waits for the same ones.
+        """
         # a mongod in no replica set would not take the quorum
         self.ping(self._answer_within_s)
-        with mongo_errors():
+        # told of a time limit, as by timeoutMS, MongoDB would give up an index at its end, each time anew
+        patient = self._made_client(timeoutMS=None, socketTimeoutMS=int(self._answer_within_s * 1000))
+        with mongo_errors(), patient:
+            database = patient.get_database(self.database.name, write_concern=DURABLE)
             for collection, models in INDEXES.items():
                 # by default it would wait for all members, and hold everything up while one is away
-                self.database[collection].create_indexes(models, commitQuorum="majority")
+                database[collection].create_indexes(models, commitQuorum="majority")
 
     def ping(self, within_s: float = PING_WITHIN_S) -> None:
         """Raises Unavailable unless a primary that takes transactions lets us read, within so many seconds."""

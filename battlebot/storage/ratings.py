@@ -7,17 +7,21 @@ from itertools import groupby, islice
 from typing import Any
 
 import pymongo
+import structlog
 from pymongo import DeleteOne, MongoClient, UpdateOne
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
-from pymongo.read_concern import ReadConcern
 
-from battlebot.storage.mongo import mongo_errors, transaction
+from battlebot.errors import Unavailable
+from battlebot.storage.mongo import mongo_errors, snapshot, transaction
+
+log = structlog.get_logger()
 
 # a transaction left open by a killed process blocks others until MongoDB ends it: they do not wait for that
 MOVE_S = 3.0
 REPLACE_S = 20.0
 REPLACED_AT_ONCE = 2000  # ratings in one transaction: on a quick machine 0.15 s; MongoDB may end it after 5 s
+TOGETHER_S = 240.0  # of a game with very many bots: MongoDB keeps what was there for five minutes
 COUNT_S = 60.0  # all matches of a game, of which there may be tens of millions
 RESULT = {
     **dict.fromkeys(("players", "victor", "reason"), 1),
@@ -70,12 +74,9 @@ class Ratings:
 
     def together(self, game: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """The cursor (empty if there is none) and all ratings of a game, as of one moment. Raises Unavailable."""
-
-        def in_transaction(session: ClientSession) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        with mongo_errors(), snapshot(self._client, TOGETHER_S) as session:
             cursor = self._cursors.find_one({"_id": game}, session=session) or {}
             return cursor, list(self._ratings.find({"game": game}, ROW, session=session))
-
-        return transaction(self._client, in_transaction, read_concern=ReadConcern("snapshot"))
 
     def games(self) -> list[str]:
         """The games that have matches or ratings. Raises Unavailable."""
@@ -130,16 +131,29 @@ class Ratings:
     def replace(self, game: str, revision: int, cursor: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> bool:
         """Like `move`, but `rows` are all ratings of the game: the others are deleted. Raises Unavailable.
 
-        If more than `REPLACED_AT_ONCE` change, this takes several transactions. Until the last the cursor is stale, and
-        each moves it: nobody else's write comes between, and what a killed process has left is made anew.
+        If more than `REPLACED_AT_ONCE` change, this takes several transactions, of fewer if MongoDB is too slow for so
+        many. Until the last the cursor is stale, and each moves it: nobody else's write comes between, and what a
+        killed process has left is made anew.
         """
-        changes = self._differing(game, rows)
-        part = list(islice(changes, REPLACED_AT_ONCE))
-        while rest := list(islice(changes, REPLACED_AT_ONCE)):
-            if not self._change(game, revision, {"stale": True}, part, REPLACE_S):
-                return False
-            part, revision = rest, revision + 1
-        return self._change(game, revision, {**cursor, "stale": False}, part, REPLACE_S)
+        changes, most, part = self._differing(game, rows), REPLACED_AT_ONCE, list[_Write]()
+        while True:
+            # one more than fits tells whether another part follows
+            part += islice(changes, max(0, most + 1 - len(part)))
+            is_last = len(part) <= most
+            moved = {**cursor, "stale": False} if is_last else {"stale": True}
+            try:
+                is_moved = self._change(game, revision, moved, part[:most], REPLACE_S)
+            except Unavailable:
+                if len(part[:most]) <= 1:
+                    raise
+                # does it answer at all? then these are too many for the seconds that a transaction may last
+                self.cursor(game)
+                most = len(part[:most]) // 2
+                log.warning("ratings.halved", game=game, ratings=most)
+                continue
+            if is_last or not is_moved:
+                return is_moved
+            part, revision = part[most:], revision + 1
 
     def _differing(self, game: str, rows: Iterable[Mapping[str, Any]]) -> Iterator[_Write]:
         """What makes `rows` of the kept ratings: made one by one, as all together would take a lot of memory."""
