@@ -17,7 +17,7 @@ from battlebot.client.address import Address, parse_address
 from battlebot.client.arguments import check_arguments
 from battlebot.client.errors import BadCredentials, Refused, Unreachable
 
-REQUEST_TIMEOUT_S = 10.0
+REQUEST_TIMEOUT_S = 30.0  # the server may wait for its database; whoever left before would never learn the pass_hash
 
 
 @dataclass(frozen=True)

@@ -166,9 +166,13 @@ class Player:
             turn = self._choose(update)
             left_s = update.match.time_left_s()
             if left_s is not None and left_s < 0:
-                # the server has timed out as well; a turn sent now could be taken for one of the next match
-                log.warning("choose took %.1f s too long: the turn is not sent", -left_s)
-                return
+                named = self._names_its_state(update)
+                log.warning(
+                    "choose took %.1f s too long: the turn %s", -left_s, "may be late" if named else "is not sent"
+                )
+                if not named:
+                    # without them it could be taken for a turn of the next match
+                    return
             self._seat.sent(turn)
             try:
                 connection.send(turn)
@@ -183,6 +187,10 @@ class Player:
             raise
         if not isinstance(turn, dict):
             raise BadTurn(f"choose returned {turn!r}; a turn is a dict, such as {{'n': 3}}.")
-        # match and version name the state that this turn answers: the server cannot apply it twice or to the next match
-        with_version = self._plan.protocol >= 2 and update.match.version is not None
-        return {"match": update.match.id, **turn, "version": update.match.version} if with_version else turn
+        if not self._names_its_state(update):
+            return turn
+        return {"match": update.match.id, **turn, "version": update.match.version}
+
+    def _names_its_state(self, update: Update) -> bool:
+        """Whether turns carry match and version: then the server cannot apply one twice or to the next match."""
+        return self._plan.protocol >= 2 and update.match.version is not None

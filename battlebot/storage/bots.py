@@ -53,10 +53,14 @@ class Bots:
                     raise NameTaken(f"The name {bot_id!r} looks like one that is taken.", field="bot_id") from None
                 raise NameTaken(f"The name {bot_id!r} is taken.", field="bot_id") from None
 
-    def take_back(self, bot_id: str, sealed_pass_hash: bytes) -> None:
-        """Removes a bot that has been registered with this pass_hash, which nobody was told. Raises Unavailable."""
+    def take_back(self, bot_id: str, sealed_pass_hash: bytes) -> bool:
+        """Removes a bot, if it is registered with this pass_hash, which nobody was told; returns whether it was.
+
+        Raises Unavailable.
+        """
         with mongo_errors():
-            self._bots.delete_one({"_id": bot_id, "sealed_pass_hash": sealed_pass_hash})
+            found = self._bots.delete_one({"_id": bot_id, "sealed_pass_hash": sealed_pass_hash})
+        return found.deleted_count > 0
 
     def find(self, bot_id: str) -> dict[str, Any] | None:
         """The bot's document, or None. Raises Unavailable."""

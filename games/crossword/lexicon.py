@@ -1,9 +1,15 @@
-"""The lists of allowed words: files in lexica/, each loaded once per process as a word graph."""
+"""The lists of allowed words: files in lexica/, each loaded once per process as a word graph.
+
+`python games/crossword/lexicon.py NAME...` writes the word graphs of lists beside them.
+"""
 
 from __future__ import annotations
 
+import argparse
 import gzip
+import hashlib
 import re
+import shlex
 import zlib
 from collections.abc import Iterator
 from functools import cache
@@ -14,20 +20,21 @@ import dawg
 FOLDER = Path(__file__).parent / "lexica"
 FILE = re.compile(r"([^.].*)\.txt(?:\.gz)?")
 WORD = re.compile(r"[A-Z]{2,15}")
+MOST_BUILT = 300_000  # words; of these a graph is built in a few seconds, and each process of a server builds its own
 
 
 class BadList(ValueError):
-    """A file in lexica/ cannot be read as a list of words, or has none that fits the board."""
+    """A file in lexica/ is no list of words that fit the board, or needs a word graph that is written anew."""
 
 
 def names() -> list[str]:
     """Returns the names of the lists: what stands before `.txt` or `.txt.gz`, at whose end no other file is a list's.
 
-    Raises BadList, with a sentence that names the file, for a list that could not be loaded when a match needs it.
+    Loads them all, so that no match waits for that. Raises BadList, with a sentence that names the file.
     """
     found = {match[1] for path in FOLDER.iterdir() if (match := FILE.fullmatch(path.name))}
     for name in found:
-        _check(name)
+        load(name)
     return sorted(found)
 
 
@@ -39,11 +46,16 @@ def load(name: str) -> dawg.DAWG:
     """
     built = _built(name)
     if not built.exists():
-        return dawg.DAWG(words(name))
+        found = list(words(name))
+        if len(found) > MOST_BUILT:
+            raise BadList(f"The word list {_file(name)} is too long to be used without a word graph: {_command(name)}.")
+        return dawg.DAWG(found)
+    if not _is_sealed(name):
+        raise BadList(f"The word graph {built} may be of another list than {_file(name)} is now: {_command(name)}.")
     try:
         return dawg.DAWG().load(str(built))
     except OSError:
-        raise BadList(f"The word graph {built} cannot be read: delete it, and it is built from the list.") from None
+        raise BadList(f"The word graph {built} cannot be read: {_command(name)}.") from None
 
 
 def words(name: str) -> Iterator[str]:
@@ -59,16 +71,25 @@ def words(name: str) -> Iterator[str]:
 
 
 def build(name: str) -> None:
-    """Writes the word graph of a list beside it. Raises FileNotFoundError, BadList."""
+    """Writes the word graph of a list beside it, and of which list it is. Raises FileNotFoundError, BadList."""
     dawg.DAWG(sorted(words(name)), input_is_sorted=True).save(str(_built(name)))
+    _seal(name).write_bytes(_digest(name))
 
 
-def _check(name: str) -> None:
-    """Loads what is loaded quickly; of a list without a word graph reads all, and looks at it up to the first word."""
-    if _built(name).exists():
-        load(name)
-    else:
-        next(words(name))
+def _is_sealed(name: str) -> bool:
+    """Whether the word graph was built from the list as it is now: by its content, as copying changes a file's time."""
+    seal = _seal(name)
+    return seal.exists() and seal.read_bytes() == _digest(name)
+
+
+def _digest(name: str) -> bytes:
+    """What `sha256sum` prints for the list."""
+    file = _file(name)
+    return f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n".encode()
+
+
+def _command(name: str) -> str:
+    return f"run `python {shlex.join((__file__, name))}`, which writes one"
 
 
 def _text(name: str) -> str:
@@ -91,3 +112,15 @@ def _file(name: str) -> Path:
 
 def _built(name: str) -> Path:
     return FOLDER / f"{name}.dawg"
+
+
+def _seal(name: str) -> Path:
+    return FOLDER / f"{name}.dawg.sha256"
+
+
+if __name__ == "__main__":
+    # by the path of this file: the package cannot be imported while a list is refused
+    parser = argparse.ArgumentParser(description="Writes the word graphs of lists beside them.")
+    parser.add_argument("name", nargs="+")
+    for given in parser.parse_args().name:
+        build(given)

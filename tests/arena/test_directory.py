@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from threading import Event
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,11 +15,12 @@ import redis
 from cluster import wait_for
 
 from battlebot.arena.names import directory as directory_module
-from battlebot.arena.names import lookalikes
+from battlebot.arena.names import lookalikes, takingback
 from battlebot.arena.names.copies import Copies
 from battlebot.arena.names.directory import Directory
+from battlebot.arena.names.takingback import TakingBack
 from battlebot.config import Settings
-from battlebot.errors import LoginFailed, NameTaken, Unavailable
+from battlebot.errors import DiskFull, LoginFailed, NameTaken, Unavailable
 from battlebot.redisio import keys
 from battlebot.runtime import cooperative
 from battlebot.storage import Storage
@@ -158,6 +160,76 @@ def test_a_player_who_comes_while_its_name_is_registered_keeps_it(
     monkeypatch.setattr(Bots, "register", register)
     used.clear()
     other.check(login("new", directory.register(GAME, "new", "me")), SALT)
+
+
+@pytest.mark.parametrize("stored", ["before", "later"])
+def test_a_name_whose_registration_mongodb_did_not_confirm_is_free_again(
+    node: Callable[..., Directory], storage: Storage, monkeypatch: pytest.MonkeyPatch, stored: str
+) -> None:
+    """Nobody was told its pass_hash. It may be stored only after MongoDB has first said that it is not there."""
+    register, take_back, asked = Bots.register, Bots.take_back, Event()
+    given: list[tuple[Any, ...]] = []
+
+    def unconfirmed(*row: Any, **more: Any) -> None:
+        given.append(row)
+        if stored == "before":
+            register(*row, **more)
+        raise Unavailable("MongoDB does not answer now.")
+
+    def away_at_first(bots: Bots, *key: Any) -> bool:
+        if not asked.is_set():
+            asked.set()
+            raise Unavailable("MongoDB does not answer now.")
+        return take_back(bots, *key)
+
+    monkeypatch.setattr(takingback, "AGAIN_S", 0.02)
+    monkeypatch.setattr(Bots, "take_back", away_at_first)
+    monkeypatch.setattr(Bots, "register", unconfirmed)
+    directory = node()
+    with pytest.raises(Unavailable):
+        directory.register(GAME, "new", "me")
+    monkeypatch.setattr(Bots, "register", register)
+    assert asked.wait(10)
+    if stored == "later":
+        register(*given[0])
+    wait_for(lambda: storage.bots.find("new") is None, "the name to be free")
+    pass_hash = directory.register(GAME, "new", "me")
+    node().check(login("new", pass_hash), SALT)
+
+
+def test_a_registration_in_doubt_is_not_looked_for_for_ever(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If MongoDB never stores it; and while it is away, it is not given up."""
+    asked = list[tuple[Any, ...]]()
+
+    def take_back(_: Bots, *key: Any) -> bool:
+        asked.append(key)
+        if len(asked) < 3:
+            raise Unavailable("MongoDB does not answer now.")
+        return False
+
+    monkeypatch.setattr(takingback, "AGAIN_S", 0.02)
+    monkeypatch.setattr(takingback, "LOOKS", 2)
+    monkeypatch.setattr(Bots, "take_back", take_back)
+    taking_back = TakingBack(storage.bots)
+    for number in (1, 2):
+        taking_back.add("new", b"sealed")
+        wait_for(lambda: taking_back.idle, "the end")
+        assert asked == [("new", b"sealed")] * (2 + 2 * number)
+
+
+def test_a_full_disk_leaves_no_registration_in_doubt(
+    node: Callable[..., Directory], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing was written."""
+    directory = node()
+
+    def full(*_: Any, **__: Any) -> None:
+        raise DiskFull("There is no room.")
+
+    monkeypatch.setattr(Bots, "register", full)
+    monkeypatch.setattr(TakingBack, "add", lambda *_: pytest.fail("in doubt"))
+    with pytest.raises(DiskFull):
+        directory.register(GAME, "new", "me")
 
 
 def test_names_in_use_are_gone_through_once_for_all_who_were_given_them(

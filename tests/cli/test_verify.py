@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from records import reserve, won
+from records import played, reserve, won
 
 from battlebot.config import Settings
 from battlebot.embedded.stores import embedded_stores
+from battlebot.referee.events import Turned
 from battlebot.storage import Storage
 from battlebot.storage.contests import Change
+from battlebot.storage.games import LONG
 from battlebot.storage.voids import VoidCause
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -156,6 +158,20 @@ def test_an_overlong_match_is_replayed_whole(verify: Verify, storage: Storage, m
     match_id = fill(storage)[0]
     assert storage.database["turns"].count_documents({}) > 0
     assert verify("cup é", match_id)[0] == 0
+
+
+def test_a_long_match_in_one_document_is_replayed_whole(verify: Verify, storage: Storage) -> None:
+    """The list of a contest's matches is without its turns."""
+    fill(storage)
+    match_id, bots = f"{99:024x}", BOTS[:2]
+    reserve(storage, "numberwang", "cup é", [{"match": match_id, "bots": bots, "n": 3}])
+    moves = [Turned(bots[number % 2], {"n": 0}, 0.25) for number in range(LONG)]
+    long = played([*moves, Turned(bots[0], {"n": 10}, 0.25)], bots=bots, contest="cup é", match_id=match_id)
+    storage.archive.store([long])
+    assert storage.database["turns"].count_documents({}) == 0
+    status, out, err = verify("cup é")
+    assert (status, err) == (0, ""), out
+    assert f"7 matches of {18 + LONG + 1} turns replayed" in out
 
 
 def test_the_data_of_a_stopped_server_are_verified_too(battlebot: Run, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import ssl
 from collections.abc import Callable
@@ -11,7 +12,8 @@ from typing import Any
 import pytest
 from scripted_server import PASS_HASH, ScriptedServer
 
-from battlebot.client import BadCredentials, Credentials, Refused, Unreachable, load_or_register, register
+from battlebot.client import BadCredentials, Credentials, Refused, Unreachable, credentials, load_or_register, register
+from battlebot.storage import Storage
 
 REGISTERED = ("201 Created", json.dumps({"game": "numberwang", "bot_id": "Me", "pass_hash": PASS_HASH, "more": 1}))
 
@@ -97,6 +99,12 @@ def test_what_does_not_answer_as_the_protocol_says_is_unreachable(server: Script
     server.answers["POST", "/bots/numberwang"] = answer
     with pytest.raises(Unreachable):
         register(server.host, "numberwang", "Me")
+
+
+def test_the_answer_is_waited_for_longer_than_the_server_may_wait_for_its_database() -> None:
+    """Else the bot could be registered and its credentials lost."""
+    a_query_s = inspect.signature(Storage).parameters["answer_within_s"].default
+    assert 2 * a_query_s <= credentials.REQUEST_TIMEOUT_S
 
 
 def test_a_redirect_is_not_followed(server: ScriptedServer) -> None:

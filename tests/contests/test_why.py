@@ -155,3 +155,11 @@ def test_who_has_met_everybody_only_sits_out_the_other_rounds() -> None:
     met = played(*rows)
     situation = Situation(tuple("abcde"), frozenset(), 1, {"rounds": 5}, (*met[:-1], replace(met[-1], state="open")))
     assert [comes_later(format_named("swiss"), situation, bot) for bot in "ad"] == [False, True]
+
+
+def test_a_knockout_is_not_played_on_to_know_whether_a_bot_is_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever looks at the page of a contest of thousands would cost a web node seconds of computing."""
+    form = format_named("knockout")
+    monkeypatch.setattr(type(form), "due", lambda *_: pytest.fail("the contest is played on"))
+    situation = Situation(tuple("abcd"), frozenset(), 1, {}, played((1, 1, "a", "d", "a")))
+    assert [comes_later(form, situation, bot) for bot in "ad"] == [True, False]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -42,11 +43,12 @@ def test_the_word_graph_is_that_of_the_list() -> None:
 
 
 def test_the_committed_graph_is_what_the_list_builds(folder: Path) -> None:
-    """`python -m games.crossword enable1` writes it."""
+    """And says so."""
     committed = Path(lexicon.__file__).parent / "lexica"
     (folder / "enable1.txt.gz").write_bytes((committed / "enable1.txt.gz").read_bytes())
     lexicon.build("enable1")
-    assert (folder / "enable1.dawg").read_bytes() == (committed / "enable1.dawg").read_bytes()
+    for name in ("enable1.dawg", "enable1.dawg.sha256"):
+        assert (folder / name).read_bytes() == (committed / name).read_bytes()
 
 
 @pytest.mark.parametrize("built", [False, True])
@@ -119,9 +121,62 @@ def test_an_unusable_list_is_one_sentence_with_its_file(name: str, folder: Path)
 def test_an_unusable_word_graph_is_one_sentence_with_its_file(octets: bytes, folder: Path) -> None:
     """As a list is."""
     (folder / "mine.txt").write_text("zebra\n")
+    lexicon.build("mine")
     (folder / "mine.dawg").write_bytes(octets)
     with pytest.raises(lexicon.BadList, match=r"^The word graph .*/mine\.dawg [^\n]*\.$"):
         lexicon.names()
+
+
+@pytest.mark.parametrize("change", ["more words", "no seal"])
+def test_a_word_graph_that_may_be_of_another_list_is_refused_whatever_the_times_of_the_files(
+    folder: Path, change: str
+) -> None:
+    """A word that has been added to the list would count as none."""
+    (folder / "mine.txt").write_text("cab\n")
+    lexicon.build("mine")
+    assert lexicon.names() == ["mine"]
+    lexicon.load.cache_clear()
+    if change == "more words":
+        (folder / "mine.txt").write_text("cab\nzebra\n")
+        os.utime(folder / "mine.txt", (0, 0))
+    else:
+        (folder / "mine.dawg.sha256").unlink()
+    with pytest.raises(
+        lexicon.BadList, match=r"^The word graph .*/mine\.dawg may be of another list .*lexicon.py mine"
+    ):
+        lexicon.names()
+    lexicon.build("mine")
+    lexicon.names()
+    assert ("ZEBRA" in lexicon.load("mine")) is (change == "more words")
+
+
+def test_no_match_waits_for_a_list(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A long one took ten seconds at its first challenge, in which a node's bots are told nothing."""
+    (folder / "short.txt").write_text("cab\nzebra\n")
+    assert lexicon.names() == ["short"]
+    (folder / "short.txt").unlink()
+    assert "ZEBRA" in lexicon.load("short")
+    (folder / "long.txt").write_text("cab\nzebra\nan\n")
+    monkeypatch.setattr(lexicon, "MOST_BUILT", 2)
+    with pytest.raises(lexicon.BadList, match=r"^The word list .*/long\.txt is too long .*lexicon.py long"):
+        lexicon.names()
+    lexicon.build("long")
+    assert lexicon.names() == ["long"]
+
+
+def test_the_command_that_a_refusal_names_makes_the_list_usable(tmp_path: Path) -> None:
+    """Though the package cannot be imported before."""
+    home = tmp_path / "games" / "crossword"
+    shutil.copytree(Path(lexicon.__file__).parents[1], tmp_path / "games")
+    (home / "lexica" / "mine.txt").write_text("zebra\n")
+    (home / "lexica" / "mine.dawg").write_bytes(b"of a list of before")
+    use = [sys.executable, "-c", "from games.crossword import lexicon; print('ZEBRA' in lexicon.load('mine'))"]
+    environ = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    refused = subprocess.run(use, env=environ, cwd=tmp_path, capture_output=True, text=True)
+    python, *command = shlex.split(refused.stderr.split("`")[1])
+    assert (python, command) == ("python", [str(home / "lexicon.py"), "mine"])
+    subprocess.run([sys.executable, *command], check=True)
+    assert subprocess.run(use, env=environ, cwd=tmp_path, capture_output=True, text=True).stdout == "True\n"
 
 
 def test_an_unusable_list_stops_the_start(tmp_path: Path) -> None:

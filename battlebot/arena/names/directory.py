@@ -13,7 +13,8 @@ import structlog
 
 from battlebot.arena.names.copies import Copies
 from battlebot.arena.names.lookalikes import likeness, mark, marks
-from battlebot.errors import LoginFailed, NameTaken, SettingError, Unavailable
+from battlebot.arena.names.takingback import TakingBack
+from battlebot.errors import DiskFull, LoginFailed, NameTaken, SettingError, Unavailable
 from battlebot.redisio.connection import held
 from battlebot.runtime.background import in_background
 from battlebot.runtime.batcher import Batcher
@@ -43,6 +44,7 @@ class Directory:
         `hold_s`: how long a login waits for an absent MongoDB.
         """
         self._bots = storage.bots
+        self._taking_back = TakingBack(storage.bots)
         self._used_names = used_names
         self._vault = vault
         self._hold_s = hold_s
@@ -58,19 +60,29 @@ class Directory:
         """Stores the bot and returns its new pass_hash: 64 hex digits. `stateless`: what only such a bot has.
 
         Raises NameTaken, also for a name that looks like a registered one or like that of a passwordless player who is
-        online, and for that of one whose match is live; Unavailable.
+        online, and for that of one whose match is live; DiskFull; Unavailable: the name is free again after a while.
         """
         self._check_unused(bot_id)
         pass_hash = new_secret()
         sealed = self._vault.seal(pass_hash)
-        self._bots.register(game, bot_id, owner, sealed, likeness(bot_id), **stateless)
         try:
-            # a player who was let in just now knew of no bot, and would play as this one
+            self._bots.register(game, bot_id, owner, sealed, likeness(bot_id), **stateless)
+            self._recheck_unused(bot_id, sealed)
+        except DiskFull:
+            raise
+        except Unavailable:
+            # the bot may be there all the same, with a pass_hash that nobody knows
+            self._taking_back.add(bot_id, sealed)
+            raise
+        return pass_hash
+
+    def _recheck_unused(self, bot_id: str, sealed: bytes) -> None:
+        """A player who was let in before the bot was stored knew of no bot, and would play as this one."""
+        try:
             self._check_unused(bot_id)
         except NameTaken:
             self._bots.take_back(bot_id, sealed)
             raise
-        return pass_hash
 
     def _check_unused(self, bot_id: str) -> None:
         try:

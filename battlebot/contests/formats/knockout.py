@@ -72,6 +72,10 @@ class Knockout(Format):
         out = knocked_out(situation)
         return lambda a, b: a not in out and b not in out
 
+    def has_more(self, situation: Situation, bot: str) -> bool | None:
+        """Whether nobody has won yet and the bot is not out: it waits for its next opponent."""
+        return self.winner(situation) is None and bot not in knocked_out(situation)
+
 
 @dataclass(frozen=True, slots=True)
 class Pair:

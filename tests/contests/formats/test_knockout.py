@@ -108,6 +108,25 @@ def test_who_is_out_may_meet_nobody() -> None:
     assert [two for two in ("ab", "ac", "ad", "bc", "bd", "cd") if FORM.may_meet(now)(*two)] == ["ab", "ac", "bc"]
 
 
+def test_who_neither_plays_nor_is_due_has_more_if_it_meets_somebody_later() -> None:
+    """At each moment of some contests; the others are out or have won."""
+    for seed in seeds(20):
+        dice = random.Random(seed)
+        playing = Playing(FORM, contest(FORM, dice.randint(2, 9), dice.choice([1, 3])), dice)
+        foreseen: list[tuple[str, int, bool | None]] = []
+        while not FORM.complete(playing.situation):
+            now, due = playing.situation, FORM.due(playing.situation)
+            busy = {bot for one in (*due, *playing.open_ones()) for bot in one.bots}
+            idle = [bot for bot in now.entrants if bot not in busy]
+            foreseen += [(bot, len(now.met), FORM.has_more(now, bot)) for bot in idle]
+            playing.happen(due)
+        end = playing.situation
+        assert not any(FORM.has_more(end, bot) for bot in end.entrants)
+        assert [any(bot in one.bots for one in end.met[met:]) for bot, met, _ in foreseen] == [
+            more for *_, more in foreseen
+        ]
+
+
 def test_one_that_went_on_stays_on() -> None:
     """Whatever is withdrawn or void of its earlier pairs: it has begun the next, and nobody takes its place."""
     beaten_by_default = four("bc+", "db+", gone="ad")

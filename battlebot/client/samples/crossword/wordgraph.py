@@ -78,7 +78,7 @@ class WordGraph:
 
 @cache
 def graph_of(lexicon: str) -> WordGraph:
-    """The graph of a list by name, read once per process; `python -m games.crossword NAME` writes its file.
+    """The graph of a list by name, read once per process; `python games/crossword/lexicon.py NAME` writes its file.
 
     Raises FileNotFoundError.
     """
