@@ -43,6 +43,9 @@ class Snapshot:
         return current_app.json.dumps(self.data).encode()
 
 
+NEVER = (float("-inf"), None)  # when a look began, and what was seen
+
+
 class Shared:
     """Shares one look at a page among its streams, at most one per `FRESH_S`: viewers must not starve the bots."""
 
@@ -59,18 +62,28 @@ class Shared:
 
         A look's BattlebotError is shared and raised in the same way.
         """
-        with self._guards[page]:
-            began_s, seen = self._seen.get(page, (float("-inf"), None))
-            if seen is None or began_s < since_s:
-                time.sleep(max(0.0, began_s + FRESH_S - time.monotonic()))
-                began_s = time.monotonic()
-                try:
-                    seen = look()
-                except BattlebotError as error:
-                    seen = error
-                self._seen[page] = (began_s, seen)
+        # without the guard: who may be shown what was seen does not wait until another stream's next look is over
+        seen = self._seen_since(page, since_s)
+        if seen is None:
+            with self._guards[page]:
+                seen = self._seen_since(page, since_s) or self._looked(page, look)
         if isinstance(seen, BattlebotError):
             raise seen
+        return seen
+
+    def _seen_since(self, page: str, since_s: float) -> Snapshot | BattlebotError | None:
+        began_s, seen = self._seen.get(page, NEVER)
+        return seen if began_s >= since_s else None
+
+    def _looked(self, page: str, look: Callable[[], Snapshot]) -> Snapshot | BattlebotError:
+        time.sleep(max(0.0, self._seen.get(page, NEVER)[0] + FRESH_S - time.monotonic()))
+        began_s = time.monotonic()
+        seen: Snapshot | BattlebotError
+        try:
+            seen = look()
+        except BattlebotError as error:
+            seen = error
+        self._seen[page] = (began_s, seen)
         return seen
 
     @contextmanager

@@ -161,6 +161,10 @@ def _positions(given: Any) -> Any:
     """Start positions, with numbers read like the setup's and without other keys; the game refuses what is wrong."""
     if not isinstance(given, list):
         return given
+    # a message has room for so many that to look at all of them would hold up everybody
+    if len(given) > MOST_PLAYERS:
+        path = ("setup", POSITIONS)
+        raise _bad(_problem(f'"{POSITIONS}" must have at most {MOST_PLAYERS} items', path, "array.max"))
     return [_position(row) if isinstance(row, dict) else row for row in given]
 
 

@@ -263,31 +263,3 @@ def test_streams_of_an_ipv6_network_are_of_one_address(settings: Settings) -> No
             return answer.status_code
 
         assert [status(f"2001:db8::{rest}") for rest in ("1", "2", "1:0:0:0:1")] == [200, 429, 200]
-
-
-def test_streams_of_a_page_share_its_looks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A look that is recent enough serves all; another is made `FRESH_S` later, however often it is asked for."""
-    monkeypatch.setattr(streams, "FRESH_S", 0.05)
-    shared, looks = streams.Shared(9, 9), list[float]()
-
-    def look() -> streams.Snapshot:
-        looks.append(time.monotonic())
-        return streams.Snapshot({"look": len(looks)})
-
-    for since_s, number in ((0.0, 1), (0.0, 1), (float("inf"), 2), (0.0, 2)):
-        assert shared.look("/a", look, since_s).data == {"look": number}
-    assert looks[1] - looks[0] >= 0.05
-
-
-def test_streams_of_a_page_share_its_failures() -> None:
-    """A database that is away keeps each of them waiting once, and not one after another."""
-    shared, looks = streams.Shared(9, 9), list[int]()
-
-    def fail() -> streams.Snapshot:
-        looks.append(1)
-        raise Unavailable("MongoDB does not answer now.")
-
-    for _ in range(3):
-        with pytest.raises(Unavailable):
-            shared.look("/a", fail, 0.0)
-    assert len(looks) == 1

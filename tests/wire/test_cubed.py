@@ -71,6 +71,11 @@ WRONG: list[tuple[str, Any, list[tuple[list[Any], str]]]] = [
     ("numbers missing", {"setup": {}, "players": [BOT]}, [(["setup", key], "any.required") for key in SETUP]),
     ("true", {"setup": {**SETUP, "speed": True}, "players": [BOT]}, [(["setup", "speed"], "number.base")]),
     ("half", {"setup": {**SETUP, "speed": 0.5}, "players": [BOT]}, [(["setup", "speed"], "number.base")]),
+    (
+        "more positions than players there may be",
+        {"setup": {**SETUP, "playerStartPositions": [{}] * 65}, "players": [BOT]},
+        [(["setup", "playerStartPositions"], "array.max")],
+    ),
     ("digits", {"setup": {**SETUP, "speed": "9" * 10}, "players": [BOT]}, [(["setup", "speed"], "number.base")]),
     (
         "a float of ten digits",
