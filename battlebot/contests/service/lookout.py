@@ -113,9 +113,10 @@ class Lookout:
         `pairs` is empty if all meet together. Raises Refused if there are too many bots to show them all, and for a bot
         that is not in the contest.
         """
-        situation, rows = self._situation(contest)
-        if bot is None and len(situation.entrants) > MOST_BOTS:
+        if bot is None and len(contest.bots(self._came(contest))) > MOST_BOTS:
             raise Refused(f"With more than {MOST_BOTS} bots, say whose meetings: ?bot=.", field="bot", rule="required")
+        alone = bot is not None and not self._has_schedule(contest)
+        situation, rows = self._situation(contest, bot if alone else None)
         due = self._due(contest, situation)
         if bot is not None:
             rows = [row for row in cooperatively(rows) if bot in row["bots"]]
@@ -201,12 +202,22 @@ class Lookout:
         found = seatings(self.store, self.storage.meetings.open_ids(game, contest))
         return {seat.bot: match_id for match_id, match in found.items() if not match.is_over for seat in match.seats}
 
-    def _situation(self, contest: Contest) -> tuple[Situation, list[dict[str, Any]]]:
-        game, name = contest.where
-        rows = self.storage.meetings.of_contest(game, name)
-        came = sorted(row["bot_id"] for row in self.storage.standings.of_contest(game, name))
-        situation = situation_of(contest, rows, came, self.storage.voids.of_contest(game, name))
+    def _came(self, contest: Contest) -> list[str]:
+        """The bots that have entered; none if there is a list of entrants, which is what counts then."""
+        if not contest.is_open:
+            return []
+        return sorted(row["bot_id"] for row in self.storage.standings.of_contest(*contest.where))
+
+    def _situation(self, contest: Contest, bot: str | None = None) -> tuple[Situation, list[dict[str, Any]]]:
+        """What the format sees, and the stored meetings: all, or only those of `bot`."""
+        kept, where = self.storage.meetings, contest.where
+        rows = kept.of_contest(*where) if bot is None else kept.of_bot(*where, bot)
+        situation = situation_of(contest, rows, self._came(contest), self.storage.voids.of_contest(*where))
         return replace(situation, call=self.call), rows
+
+    def _has_schedule(self, contest: Contest) -> bool:
+        """Whether what a bot plays next depends on the meetings of others."""
+        return format_of(contest).CLOSED and contest.state not in OVER
 
     def _due(self, contest: Contest, situation: Situation) -> list[Due]:
         form = format_of(contest)

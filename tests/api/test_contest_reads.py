@@ -1,0 +1,48 @@
+"""How much is read of a large contest for an answer: no more than is shown of it."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import combinations
+
+import pytest
+from profiled import profiled
+from webhouse import CONTESTS, House
+
+from battlebot.contests.service import lookout
+from battlebot.storage.meetings import Meetings
+
+GAME = "noughtsandcrosses"
+
+
+def closed(home: House, bots: str, **fields: object) -> None:
+    """A running contest of these bots, `closed`: a round-robin unless said otherwise."""
+    home.register(*bots)
+    body = {"name": "closed", "format": "round-robin", "entrants": list(bots), "meetings": 1, **fields}
+    assert home.organise("POST", "", body).status_code == 201
+    assert home.organise("POST", "/closed/start").status_code == 200
+
+
+def test_a_table_of_too_many_bots_is_refused_before_it_is_read(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four hundred bots may have met four hundred thousand times."""
+    monkeypatch.setattr(lookout, "MOST_BOTS", 2)
+    home.contest("cup", bots=("a", "b", "c"))
+    closed(home, "def")
+    monkeypatch.delattr(Meetings, "of_contest")
+    for name in ("cup", "closed"):
+        assert home.client.get(f"{CONTESTS}/{name}/meetings").json["rule"] == "required"
+
+
+def test_a_bots_meetings_are_read_without_those_of_others(home: House) -> None:
+    """Where what it plays next needs nothing of them: in an open contest, and in one that is over."""
+    home.contest("cup", bots=("a", "b", "c", "d"))
+    closed(home, "efgh")
+    for name, bots in (("cup", "abcd"), ("closed", "efgh")):
+        for two in combinations(bots, 2):
+            home.play(*two, two[0], name, n=1)
+    home.organise("POST", "/closed/finish")
+    for name, bot in (("cup", "b"), ("closed", "f")):
+        ask = partial(home.client.get, f"{CONTESTS}/{name}/meetings?bot={bot}")
+        answer, looks = profiled(home.storage, "meetings", ask)
+        assert [pair["played"] for pair in answer.json["pairs"]] == [1, 1, 1]
+        assert sum(look["docsExamined"] for look in looks) == 3
