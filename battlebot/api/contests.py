@@ -137,10 +137,10 @@ def show_crosstable(asked: dict[str, Any], game: str, name: str) -> dict[str, An
 def results(contest: Contest, bots: list[str]) -> dict[str, dict[str, dict[str, int]]]:
     """Bot -> opponent -> `{wins, draws, losses}`, for the meetings among these bots. Raises Unavailable."""
     against: dict[str, dict[str, dict[str, int]]] = {bot: {} for bot in bots}
-    for pair in current_context().storage.standings.pairs(*contest.where, bots):
+    for pair in current_context().storage.standings.pairs(*contest.where, bots, among=True):
         counts = {name: pair.get(name, 0) for name in ("wins", "draws", "losses")}
         # without counts the pair's only match was taken back: it has not met
-        if pair["opponent"] in against and any(counts.values()):
+        if any(counts.values()):
             against[pair["bot_id"]][pair["opponent"]] = counts
     return against
 

@@ -46,3 +46,14 @@ def test_a_bots_meetings_are_read_without_those_of_others(home: House) -> None:
         answer, looks = profiled(home.storage, "meetings", ask)
         assert [pair["played"] for pair in answer.json["pairs"]] == [1, 1, 1]
         assert sum(look["docsExamined"] for look in looks) == 3
+
+
+def test_a_crosstable_reads_the_pairs_that_it_shows(home: House) -> None:
+    """Not what its bots have done against all others; an index leads to each of the pairs."""
+    home.contest("cup", bots=tuple("abcdef"))
+    for best, other in combinations("abcdef", 2):
+        home.play(best, other, best, "cup", n=1)
+    ask = partial(home.client.get, f"{CONTESTS}/cup/crosstable?limit=2")
+    answer, looks = profiled(home.storage, "pairs", ask)
+    assert [list(row["against"]) for row in answer.json["rows"]] == [["b"], ["a"]]
+    assert [look["docsExamined"] for look in looks if look["nreturned"] == 2] == [2]
