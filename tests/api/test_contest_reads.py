@@ -6,10 +6,13 @@ from functools import partial
 from itertools import combinations
 
 import pytest
+from cup import cup
 from profiled import profiled
 from webhouse import CONTESTS, House
 
+from battlebot.api import listed
 from battlebot.contests.service import lookout
+from battlebot.storage.audit import Note
 from battlebot.storage.meetings import Meetings
 
 GAME = "noughtsandcrosses"
@@ -57,3 +60,27 @@ def test_a_crosstable_reads_the_pairs_that_it_shows(home: House) -> None:
     answer, looks = profiled(home.storage, "pairs", ask)
     assert [list(row["against"]) for row in answer.json["rows"]] == [["b"], ["a"]]
     assert [look["docsExamined"] for look in looks if look["nreturned"] == 2] == [2]
+
+
+def test_a_list_of_contests_is_cut_where_it_is_too_large(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each comes with its entrants; it leads to the next part, until all have been listed once."""
+    bots = [f"bot{number:04}" for number in range(1000)]
+    for number in range(5):
+        home.storage.contests.create(cup(game=GAME, name=f"cup{number}", format="gauntlet", entrants=bots))
+    monkeypatch.setattr(listed, "MOST_BYTES", 25_000)
+    seen: list[list[str]] = []
+    address: str | None = f"{CONTESTS}?limit=1000"
+    while address is not None:
+        answer = home.client.get(address).json
+        assert all(row["entrants"] == bots for row in answer["contests"])
+        seen.append([row["name"] for row in answer["contests"]])
+        address = answer.get("next")
+    assert seen == [["cup4", "cup3"], ["cup2", "cup1"], ["cup0"]]
+
+
+def test_an_audit_is_cut_where_it_is_too_large(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An entry may have a list of thousands of entrants; the latest are listed."""
+    notes = [Note("ann", f"change{number}", {"entrants": ["bot"] * 1000}) for number in range(5)]
+    home.storage.contests.create(cup(game=GAME), notes)
+    monkeypatch.setattr(listed, "MOST_BYTES", 15_000)
+    assert [row["action"] for row in home.client.get(f"{CONTESTS}/cup/audit").json] == ["change4", "change3"]

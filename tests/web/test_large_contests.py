@@ -6,6 +6,8 @@ import json
 import re
 
 import pytest
+from cup import cup
+from profiled import profiled
 from webhouse import House
 
 from battlebot.web import snapshots
@@ -22,3 +24,14 @@ def test_an_event_has_the_bots_that_the_page_shows(home: House, monkeypatch: pyt
     answer.close()
     assert found
     assert [row["bot_id"] for row in json.loads(found[1])["bots"]] == ["a", "b"]
+
+
+@pytest.mark.parametrize("path", ["/", WEB])
+def test_a_page_that_names_contests_reads_no_lists_of_entrants(home: House, path: str) -> None:
+    """It shows fifty contests, each of which may have ten thousand."""
+    bots = [f"bot{number:04}" for number in range(1000)]
+    for number in range(20):
+        home.storage.contests.create(cup(game="noughtsandcrosses", name=f"cup{number}", entrants=bots))
+    answer, looks = profiled(home.storage, "contests", lambda: home.client.get(path))
+    assert answer.text.count(">cup") == 20
+    assert sum(look["responseLength"] for look in looks) < 20 * 1000
