@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -15,6 +14,7 @@ from battlebot.contests.contest import OVER, Contest
 from battlebot.contests.formats.situation import Due, Situation
 from battlebot.contests.installed import format_of
 from battlebot.contests.matrix import by_pairs, by_rounds
+from battlebot.contests.service.foresight import Foresight
 from battlebot.contests.service.resting import resting
 from battlebot.contests.situating import situation_of
 from battlebot.contests.why import Look, comes_later, why
@@ -27,8 +27,6 @@ from battlebot.runtime.elsewhere import Elsewhere
 from battlebot.storage import Storage
 
 MOST_BOTS = 200  # with more, meetings are shown for one bot at a time
-REMEMBERED_S = 2.0  # how long values made from all meetings of a contest are cached, unless results or changes come
-MOST_REMEMBERED = 100
 TRIES = 3  # to read a ranking and what belongs to it at a moment at which no result comes
 
 Answer = TypeVar("Answer")
@@ -49,7 +47,9 @@ class Lookout:
     bot_matches: int
     now_s: Callable[[], float] = sharedtime.now_s
     call: Callable[..., Any] = field(default_factory=Elsewhere)
-    _remembered: dict[Any, tuple[float, Any, dict[str, Any]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._foresight = Foresight(lambda contest: self._situation(contest)[0])
 
     def ranking(self, contest: Contest) -> list[dict[str, Any]]:
         """The rows of the format's `ranking`, best first."""
@@ -225,20 +225,10 @@ class Lookout:
         return form.due(situation) if form.CLOSED and contest.state in ("running", "paused") else []
 
     def _foreseen(self, contest: Contest, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """`planned`, `byes` and `winner`, which need all meetings of the contest; cached."""
-        form = format_of(contest)
-        if not form.CLOSED:
+        """`planned`, `byes` and `winner`."""
+        if not format_of(contest).CLOSED:
             return {"planned": self._planned_of_open(contest, rows), "byes": {}, "winner": None}
-        stamp = (contest.created_at, contest.revision, _played(rows))
-        at_s, known, foreseen = self._remembered.get(contest.where, (0.0, None, {}))
-        if known == stamp and time.monotonic() - at_s < REMEMBERED_S:
-            return foreseen
-        situation, _ = self._situation(contest)
-        foreseen = {"planned": form.planned(situation), "byes": form.byes(situation), "winner": form.winner(situation)}
-        if len(self._remembered) >= MOST_REMEMBERED:
-            self._remembered.clear()
-        self._remembered[contest.where] = (time.monotonic(), stamp, foreseen)
-        return foreseen
+        return self._foresight.of(contest, _played(rows))
 
     def _planned_of_open(self, contest: Contest, rows: Sequence[Mapping[str, Any]]) -> int:
         """All meetings of the bots that stay, plus those that withdrawn bots have played."""
