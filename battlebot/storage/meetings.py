@@ -207,9 +207,11 @@ class Meetings:
         with mongo_errors():
             return [row["_id"] for row in self._meetings.find({"state": "open", "at": {"$lt": before}}, {"_id": 1})]
 
-    def of_bot(self, game: str, contest: str, bot: str) -> list[dict[str, Any]]:
-        """Like `of_contest`, only of that bot. Raises Unavailable."""
-        query = {"game": game, "contest": contest, "bots": bot}
+    def of_bots(self, game: str, contest: str, bots: Collection[str]) -> list[dict[str, Any]]:
+        """Like `of_contest`, only of any of these bots. Raises Unavailable."""
+        if not bots:
+            return []
+        query = {"game": game, "contest": contest, "bots": {"$in": list(bots)}}
         with mongo_errors():
             found = self._meetings.find(query, {"game": 0, "contest": 0}).sort([("at", 1), ("_id", 1)])
-            return list(in_batches(found.hint(OF_A_BOT), AT_ONCE))
+            return list(in_batches(found.hint(OF_A_BOT) if len(bots) <= FEW else found, AT_ONCE))

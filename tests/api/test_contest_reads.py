@@ -84,3 +84,16 @@ def test_an_audit_is_cut_where_it_is_too_large(home: House, monkeypatch: pytest.
     home.storage.contests.create(cup(game=GAME), notes)
     monkeypatch.setattr(listed, "MOST_BYTES", 15_000)
     assert [row["action"] for row in home.client.get(f"{CONTESTS}/cup/audit").json] == ["change4", "change3"]
+
+
+@pytest.mark.parametrize("form", ["round-robin", "gauntlet"])
+def test_what_a_list_plans_needs_no_meetings_but_of_those_who_withdrew(home: House, form: str) -> None:
+    """A round-robin may have a hundred thousand; whoever asks for the ranking asks how many are planned."""
+    closed(home, "abcd", format=form, meetings=2)
+    for two in ("ab", "ac", "ad"):
+        home.play(*two, two[0], "closed", n=1)
+    home.organise("DELETE", "/closed/entrants/d")
+    answer, looks = profiled(home.storage, "meetings", partial(home.client.get, f"{CONTESTS}/closed"))
+    planned = {"round-robin": 2 * 3 + 1, "gauntlet": 2 * 2 + 1}[form]
+    assert answer.json["progress"] == {"played": 3, "planned": planned, "live": 0}
+    assert sum(look["docsExamined"] for look in looks) == 1

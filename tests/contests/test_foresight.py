@@ -22,7 +22,7 @@ NEXT_S = ENDED_S + REMEMBERED_S / 2
 
 def test_who_looks_meanwhile_takes_the_result(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each would hold the meetings in memory: of a round-robin there may be a hundred thousand."""
-    hall.begin("abc")
+    hall.begin("abc", format="swiss")
     lookout, contest = hall.lookout(), hall.contest()
     meetings, standings = lookout.storage.meetings, lookout.storage.standings
     counted, reads = threading.Semaphore(0), list[str]()

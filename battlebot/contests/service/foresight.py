@@ -1,10 +1,10 @@
-"""What the format of a contest foresees of it, which takes all of its meetings: worked out once for all who look."""
+"""What the format of a contest foresees, which may take all of its meetings: worked out once for all who look."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakValueDictionary
@@ -45,9 +45,12 @@ class Seen:
 
 @dataclass
 class Foresight:
-    """`situation`: reads the contest as its format sees it; it raises Unavailable if it cannot."""
+    """`situation`: reads the contest as its format sees it, with all meetings, or with those of these bots alone.
 
-    situation: Callable[[Contest], Situation]
+    It raises Unavailable if it cannot.
+    """
+
+    situation: Callable[[Contest, Collection[str] | None], Situation]
     _seen: dict[Where, Seen] = field(default_factory=dict)
     _guards: WeakValueDictionary[Where, threading.Lock] = field(default_factory=WeakValueDictionary)
 
@@ -72,7 +75,7 @@ class Foresight:
     def _told(self, contest: Contest) -> dict[str, Any] | Unavailable:
         form = format_of(contest)
         try:
-            situation = self.situation(contest)
+            situation = self.situation(contest, contest.withdrawn if form.PLANS_AHEAD else None)
         except Unavailable as error:
             return error
         return {"planned": form.planned(situation), "byes": form.byes(situation), "winner": form.winner(situation)}

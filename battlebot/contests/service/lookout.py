@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -49,7 +49,7 @@ class Lookout:
     call: Callable[..., Any] = field(default_factory=Elsewhere)
 
     def __post_init__(self) -> None:
-        self._foresight = Foresight(lambda contest: self._situation(contest)[0])
+        self._foresight = Foresight(lambda *of: self._situation(*of)[0])
 
     def ranking(self, contest: Contest) -> list[dict[str, Any]]:
         """The rows of the format's `ranking`, best first."""
@@ -115,8 +115,8 @@ class Lookout:
         """
         if bot is None and len(contest.bots(self._came(contest))) > MOST_BOTS:
             raise Refused(f"With more than {MOST_BOTS} bots, say whose meetings: ?bot=.", field="bot", rule="required")
-        alone = bot is not None and not self._has_schedule(contest)
-        situation, rows = self._situation(contest, bot if alone else None)
+        alone = None if bot is None or self._has_schedule(contest) else [bot]
+        situation, rows = self._situation(contest, alone)
         due = self._due(contest, situation)
         if bot is not None:
             rows = [row for row in cooperatively(rows) if bot in row["bots"]]
@@ -208,10 +208,12 @@ class Lookout:
             return []
         return sorted(row["bot_id"] for row in self.storage.standings.of_contest(*contest.where))
 
-    def _situation(self, contest: Contest, bot: str | None = None) -> tuple[Situation, list[dict[str, Any]]]:
-        """What the format sees, and the stored meetings: all, or only those of `bot`."""
+    def _situation(
+        self, contest: Contest, bots: Collection[str] | None = None
+    ) -> tuple[Situation, list[dict[str, Any]]]:
+        """What the format sees, and the stored meetings: all, or only those of any of these bots."""
         kept, where = self.storage.meetings, contest.where
-        rows = kept.of_contest(*where) if bot is None else kept.of_bot(*where, bot)
+        rows = kept.of_contest(*where) if bots is None else kept.of_bots(*where, bots)
         situation = situation_of(contest, rows, self._came(contest), self.storage.voids.of_contest(*where))
         return replace(situation, call=self.call), rows
 
