@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from flask import Response, current_app, url_for
+from orjson import Fragment
 
 from battlebot.api.contestanswers import AuditEntry, Contests, ContestWithProgress, Crosstable, Meetings, Why
 from battlebot.api.contestschemas import AboutBot, Best, ContestList, OfBot
 from battlebot.api.context import check_game, current_context
+from battlebot.api.listed import Entry, page_of, shown
 from battlebot.api.longmatches import Dumps, joined
 from battlebot.api.parsing import Described
 from battlebot.api.schemas import LINK, ErrorBody, link
@@ -18,6 +20,7 @@ from battlebot.contests.contest import Contest
 from battlebot.contests.installed import format_of, has_format
 from battlebot.errors import BadMessage, UnknownContest
 from battlebot.runtime.cooperative import cooperatively
+from battlebot.storage.audit import MOST
 
 AT_ONCE = 50  # pairs, or rounds, made into JSON at a time
 CONTESTS = "/games/<game>/contests"
@@ -39,17 +42,21 @@ contests.url_value_preprocessor(check_game)
 @contests.response(200, Contests, headers=LINK)
 @contests.alt_response(404, schema=ErrorBody)
 def list_contests(asked: dict[str, Any], game: str) -> tuple[dict[str, Any], int, dict[str, str]]:
-    """The contests of a game, the latest first"""
+    """The contests of a game, the latest first
+
+    At most 4 MB of them, and one at least.
+    """
     kept = current_context().storage.contests
     state, limit, before = asked["state"], asked["limit"], asked["before"]
     if before is not None and kept.find(game, before) is None:
         raise BadMessage("before must be the name of a contest.", field="before", rule="known")
     # one contest more than requested shows whether there is more
-    found = kept.of_game(game, limit + 1, state, before)
-    answer: dict[str, Any] = {"contests": [contest_document(row) for row in found[:limit]]}
-    if len(found) <= limit:
+    found = kept.each_of_game(game, limit + 1, state, before)
+    page, more = page_of((_entry(row.name, contest_document(row)) for row in found), limit)
+    answer: dict[str, Any] = {"contests": shown(page)}
+    if not more:
         return answer, 200, {}
-    last = found[limit - 1].name
+    last = page[-1].key
     answer["next"] = url_for("contests.list_contests", game=game, limit=limit, before=last, state=state)
     return answer, 200, link(answer["next"])
 
@@ -67,10 +74,15 @@ def show_contest(game: str, name: str) -> dict[str, Any]:
 @contests.get(f"{CONTEST}/audit")
 @contests.response(200, AuditEntry(many=True))
 @contests.alt_response(404, schema=ErrorBody)
-def show_audit(game: str, name: str) -> list[dict[str, Any]]:
-    """What organisers, the clock and the contest itself did, the latest first, at most 1000 entries"""
+def show_audit(game: str, name: str) -> list[Fragment]:
+    """What organisers, the clock and the contest itself did, the latest first, at most 1000 entries
+
+    At most 4 MB of them, and one at least.
+    """
     stored_contest(game, name)
-    return current_context().storage.audit.of_contest(game, name)
+    # nobody asks for those that come after one
+    entries = (_entry("", row) for row in current_context().storage.audit.of_contest(game, name))
+    return shown(page_of(entries, MOST)[0])
 
 
 @contests.get(f"{CONTEST}/meetings")
@@ -137,10 +149,10 @@ def show_crosstable(asked: dict[str, Any], game: str, name: str) -> dict[str, An
 def results(contest: Contest, bots: list[str]) -> dict[str, dict[str, dict[str, int]]]:
     """Bot -> opponent -> `{wins, draws, losses}`, for the meetings among these bots. Raises Unavailable."""
     against: dict[str, dict[str, dict[str, int]]] = {bot: {} for bot in bots}
-    for pair in current_context().storage.standings.pairs(*contest.where, bots):
+    for pair in current_context().storage.standings.pairs(*contest.where, bots, among=True):
         counts = {name: pair.get(name, 0) for name in ("wins", "draws", "losses")}
         # without counts the pair's only match was taken back: it has not met
-        if pair["opponent"] in against and any(counts.values()):
+        if any(counts.values()):
             against[pair["bot_id"]][pair["opponent"]] = counts
     return against
 
@@ -163,9 +175,13 @@ def contest_head(contest: Contest) -> dict[str, Any]:
     return _shown(contest, HEAD)
 
 
+def _entry(key: str, document: dict[str, Any]) -> Entry:
+    return Entry(key, current_app.json.dumps(document).encode())
+
+
 def _shown(contest: Contest, names: Iterable[str]) -> dict[str, Any]:
     document = contest.as_document()
-    shown = {name: document[name] for name in names}
+    chosen = {name: document[name] for name in names}
     if not has_format(contest):
-        return {**shown, "together": None}
-    return {**shown, "meetings": cap_of(contest), "together": format_of(contest).TOGETHER}
+        return {**chosen, "together": None}
+    return {**chosen, "meetings": cap_of(contest), "together": format_of(contest).TOGETHER}

@@ -19,9 +19,9 @@ REMEMBERED_BYTES = 64_000_000
 
 
 class Entry(NamedTuple):
-    """A match in a list: its id, and what is shown of it as JSON."""
+    """A match in a list, or a contest: its id, or its name, and what is shown of it as JSON."""
 
-    match_id: str
+    key: str
     text: bytes
 
 
@@ -46,7 +46,7 @@ def page_of(entries: Iterable[Entry], limit: int) -> tuple[list[Entry], bool]:
 
 
 def shown(page: Iterable[Entry]) -> list[orjson.Fragment]:
-    """The matches of a page, for an answer."""
+    """What is on a page, for an answer."""
     return [orjson.Fragment(entry.text) for entry in page]
 
 
@@ -69,7 +69,7 @@ class Listed:
             more = len(numbers) == limit
             for entry in self._each(game, contest, numbers):
                 yield entry
-                before = entry.match_id
+                before = entry.key
 
     def _each(self, game: str, contest: str, numbers: list[int]) -> Iterator[Entry]:
         begin, count = 0, FEWEST

@@ -135,7 +135,7 @@ def show_player(asked: dict[str, Any], game: str) -> Any:
     answer: dict[str, Any] = {"player": row, "games": shown(page)}
     if not older:
         return answer, 200, VARY
-    part = {"limit": limit, "before": page[-1].match_id, "format": asked["format"]}
+    part = {"limit": limit, "before": page[-1].key, "format": asked["format"]}
     answer["next"] = url_for("players.show_player", game=game, name=name, **part)
     return answer, 200, VARY | link(answer["next"])
 

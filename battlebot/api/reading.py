@@ -62,7 +62,7 @@ def list_matches(asked: dict[str, Any], game: str) -> tuple[list[Fragment], int,
     page, more = page_of(map(entry_of, found), limit)
     if not more:
         return shown(page), 200, {}
-    last = page[-1].match_id
+    last = page[-1].key
     return shown(page), 200, link(url_for("reading.list_matches", game=game, limit=limit, before=last, fault=fault))
 
 
@@ -105,7 +105,7 @@ def show_contest(asked: dict[str, Any], game: str, contest: str) -> tuple[dict[s
     answer: dict[str, Any] = {"contest": contest_head(found), "bots": bots, "games": shown(page)}
     if not more:
         return answer, 200, {}
-    older = {"limit": limit, "before": page[-1].match_id, "void": "true" if void else None, "fault": fault}
+    older = {"limit": limit, "before": page[-1].key, "void": "true" if void else None, "fault": fault}
     answer["next"] = url_for("reading.show_contest", game=game, contest=contest, **older)
     return answer, 200, link(answer["next"])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,10 +11,9 @@ from pymongo.database import Database
 
 from battlebot.contests.contest import Contest
 from battlebot.runtime import sharedtime
-from battlebot.storage.batches import in_batches
+from battlebot.storage.batches import by_size
 from battlebot.storage.mongo import mongo_errors
 
-AT_ONCE = 20  # entries per batch; one may hold a list of thousands of bots
 MOST = 1000  # entries that are listed
 
 
@@ -43,10 +42,16 @@ class Audit:
             what = {"at": sharedtime.now(), "by": note.by, "action": note.action, "details": dict(note.details)}
             self._audit.insert_one({**about, **what}, session=session)
 
-    def of_contest(self, game: str, contest: str) -> list[dict[str, Any]]:
-        """`[{"at", "by", "action", "details"}]` of a contest, newest first, `MOST` of them. Raises Unavailable."""
+    def of_contest(self, game: str, contest: str) -> Iterator[dict[str, Any]]:
+        """Yields `{"at", "by", "action", "details"}` of a contest, newest first, `MOST` of them, a few in memory.
+
+        One may hold a list of thousands of bots. Raises Unavailable, also during the iteration.
+        """
+        steps: list[dict[str, Any]] = [
+            {"$match": {"game": game, "contest": contest}},
+            {"$sort": {"revision": -1, "at": -1, "_id": -1}},
+            {"$limit": MOST},
+            {"$project": {"_id": 0, "at": 1, "by": 1, "action": 1, "details": 1}},
+        ]
         with mongo_errors():
-            shown = {"_id": 0, "at": 1, "by": 1, "action": 1, "details": 1}
-            found = self._audit.find({"game": game, "contest": contest}, shown)
-            found = found.sort([("revision", -1), ("at", -1), ("_id", -1)]).limit(MOST)
-            return list(in_batches(found, AT_ONCE))
+            yield from by_size(self._audit.aggregate_raw_batches(steps), self._audit.codec_options)

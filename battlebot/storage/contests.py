@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -16,12 +16,13 @@ from battlebot.contests.contest import OPEN_STATES, Contest
 from battlebot.errors import NameTaken
 from battlebot.runtime import sharedtime
 from battlebot.storage.audit import Audit, Note
-from battlebot.storage.batches import in_batches
+from battlebot.storage.batches import by_size, in_batches
 from battlebot.storage.mongo import mongo_errors, transaction
 from battlebot.storage.room import Room
 from battlebot.storage.voids import VoidCause, Voids
 
-AT_ONCE = 20  # contests per batch; one may list thousands of bots
+AT_ONCE = 20  # contests per batch
+WITHOUT_BOTS = {"entrants": 0, "withdrawn": 0}  # there may be thousands
 HOLD = {"$inc": {"held": 1}}  # only a document that is written to is locked against other transactions
 
 
@@ -179,12 +180,13 @@ class Contests:
         with mongo_errors():
             self._contests.update_one(_unchanged(contest), {"$max": {"settled": rounds}})
 
-    def of_game(
-        self, game: str, limit: int = 100, state: str | None = None, before: str | None = None
-    ) -> list[Contest]:
-        """A game's contests, newest first; if given, only those in `state`, and older than the contest named `before`.
+    def each_of_game(
+        self, game: str, limit: int, state: str | None = None, before: str | None = None
+    ) -> Iterator[Contest]:
+        """Yields a game's contests, newest first, a few in memory at a time.
 
-        Raises Unavailable.
+        If given, only those in `state`, and older than the contest named `before`. Raises Unavailable, also during the
+        iteration.
         """
         query: dict[str, Any] = {"game": game}
         if state is not None:
@@ -193,17 +195,28 @@ class Contests:
             if before is not None:
                 last = self._contests.find_one({"game": game, "name": before}, {"createdAt": 1})
                 if last is None:
-                    return []
+                    return
                 # several may have been created within one millisecond
                 at = last["createdAt"]
                 query["$or"] = [{"createdAt": {"$lt": at}}, {"createdAt": at, "_id": {"$lt": last["_id"]}}]
-            found = self._contests.find(query).sort([("createdAt", -1), ("_id", -1)]).limit(limit)
-            return [Contest.from_document(row) for row in in_batches(found, AT_ONCE)]
+            newest = {"createdAt": -1, "_id": -1}
+            found = self._contests.aggregate_raw_batches([{"$match": query}, {"$sort": newest}, {"$limit": limit}])
+            for row in by_size(found, self._contests.codec_options):
+                yield Contest.from_document(row)
+
+    def of_game(self, game: str, limit: int = 100) -> list[Contest]:
+        """A game's contests, newest first, without the bots on their lists. Raises Unavailable."""
+        with mongo_errors():
+            found = self._contests.find({"game": game}, WITHOUT_BOTS).sort([("createdAt", -1), ("_id", -1)])
+            return [Contest.from_document(row) for row in in_batches(found.limit(limit), AT_ONCE)]
 
     def running(self, limit: int) -> list[Contest]:
-        """The newest contests in the state `running`, newest first. Raises Unavailable."""
+        """The newest contests in the state `running`, newest first, without the bots on their lists.
+
+        Raises Unavailable.
+        """
         with mongo_errors():
-            found = self._contests.find({"state": "running"}).sort("createdAt", -1).limit(limit)
+            found = self._contests.find({"state": "running"}, WITHOUT_BOTS).sort("createdAt", -1).limit(limit)
             return [Contest.from_document(row) for row in in_batches(found, AT_ONCE)]
 
     def running_closed(self) -> list[Contest]:

@@ -206,3 +206,12 @@ class Meetings:
         before = sharedtime.now() - timedelta(seconds=seconds)
         with mongo_errors():
             return [row["_id"] for row in self._meetings.find({"state": "open", "at": {"$lt": before}}, {"_id": 1})]
+
+    def of_bots(self, game: str, contest: str, bots: Collection[str]) -> list[dict[str, Any]]:
+        """Like `of_contest`, only of any of these bots. Raises Unavailable."""
+        if not bots:
+            return []
+        query = {"game": game, "contest": contest, "bots": {"$in": list(bots)}}
+        with mongo_errors():
+            found = self._meetings.find(query, {"game": 0, "contest": 0}).sort([("at", 1), ("_id", 1)])
+            return list(in_batches(found.hint(OF_A_BOT) if len(bots) <= FEW else found, AT_ONCE))

@@ -34,11 +34,18 @@ class Standings:
             found = self._standings.find(query, {"_id": 0, "game": 0, "contest": 0})
             return [{**zeroes, **row} for row in in_batches(found, AT_ONCE)]
 
-    def pairs(self, game: str, contest: str, bots: Sequence[str] | None = None) -> list[dict[str, Any]]:
-        """`[{bot_id, opponent, wins, draws, losses}]` of a contest, only of `bots` if given. Raises Unavailable."""
+    def pairs(
+        self, game: str, contest: str, bots: Sequence[str] | None = None, among: bool = False
+    ) -> list[dict[str, Any]]:
+        """`[{bot_id, opponent, wins, draws, losses}]` of a contest, only of `bots` if given.
+
+        With `among` only against one another. Raises Unavailable.
+        """
         query: dict[str, Any] = {"game": game, "contest": contest}
         if bots is not None:
             query["bot_id"] = {"$in": list(bots)}
+            if among:
+                query["opponent"] = query["bot_id"]
         with mongo_errors():
             return list(in_batches(self._pairs.find(query, {"_id": 0, "game": 0, "contest": 0}), AT_ONCE))
 

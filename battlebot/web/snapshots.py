@@ -92,7 +92,7 @@ def contest_snapshot(game: str, name: str) -> Snapshot:
     # the number of live meetings changes with each match, and the section shows it
     shown = {key: value for key, value in progress.items() if key != "live"}
     title = f"{contest.title} · {context.registry[game].title} · Battlebot"
-    data = {"contest": head, "title": title, "bots": rows, "progress": shown, "sections": sections}
+    data = {"contest": head, "title": title, "bots": rows[:MOST_RANKED], "progress": shown, "sections": sections}
     return Snapshot(data, again_s=LIVE_AGAIN_S if contest.state == "running" else 15.0)
 
 

@@ -63,5 +63,5 @@ def test_what_is_remembered_of_lists_is_bounded_by_its_size(
     with home.app.app_context():
         kept = listed.listed()
         for _ in range(2):
-            assert [entry.match_id for entry in kept.of_contest(GAME, "cup", 9, None)] == played
+            assert [entry.key for entry in kept.of_contest(GAME, "cup", 9, None)] == played
             assert len(kept._known) == 2

@@ -138,7 +138,7 @@ def told(storage: Storage, matches: dict[str, str]) -> list[Any]:
         numbers,
         list(storage.games.numbered(*CUP, numbers)),
         list(storage.games.each_of_contest(*CUP)),
-        storage.audit.of_contest(*CUP),
+        list(storage.audit.of_contest(*CUP)),
         storage.ledger.recount(*CUP),
     ]
 

@@ -410,7 +410,7 @@ def test_what_was_reserved_before_a_pause_or_an_end_has_begun_before_it(
 
     hall.store.begin_all = begin_late  # type: ignore[method-assign]
     (match,) = hall.pair()
-    entry = hall.storage.audit.of_contest("numberwang", "cup")[0]
+    entry = next(hall.storage.audit.of_contest("numberwang", "cup"))
     assert match.started_s <= entry["at"].timestamp() + 0.001  # MongoDB keeps milliseconds
     hall.end(match)
     hall.archive()

@@ -15,7 +15,6 @@ from pymongo.monitoring import CommandFailedEvent, CommandListener, CommandStart
 from battlebot.config import Settings
 from battlebot.runtime import cooperative
 from battlebot.storage import Storage
-from battlebot.storage.audit import AT_ONCE as ENTRIES_AT_ONCE
 from battlebot.storage.batches import BATCH_BYTES, FEWEST, MOST
 from battlebot.storage.contests import AT_ONCE as CONTESTS_AT_ONCE
 from battlebot.storage.games import Games
@@ -70,9 +69,11 @@ def test_contests_and_their_audit_pause_after_each_batch(storage: Storage, pause
     assert len(pauses) == 4
     noted = {"game": "numberwang", "contest": "cup", "at": datetime(2026, 11, 21, tzinfo=UTC), "by": "ann"}
     change = {"action": "change", "details": {}}
-    database["audit"].insert_many({**noted, **change, "revision": number} for number in range(2 * ENTRIES_AT_ONCE))
-    assert len(storage.audit.of_contest("numberwang", "cup")) == 2 * ENTRIES_AT_ONCE
-    assert len(pauses) == 6
+    entries = FEWEST + MOST
+    database["audit"].insert_many({**noted, **change, "revision": number} for number in range(entries))
+    assert len(list(storage.audit.of_contest("numberwang", "cup"))) == entries
+    assert len(list(storage.contests.each_of_game("numberwang", contests))) == contests
+    assert len(pauses) == 8
 
 
 def test_meetings_and_standings_pause_after_each_batch_and_while_they_are_sorted(

@@ -23,6 +23,7 @@ class Champion(Format):
     CLOSED = True
     TOGETHER = True
     NAMES_WINNER = True
+    PLANS_AHEAD = True
 
     def checked_config(self, given: Mapping[str, Any], entrants: Sequence[str], meetings: int) -> dict[str, Any]:
         """`battles`: how many, 100 by default. `meetings` is ignored. Raises Refused."""

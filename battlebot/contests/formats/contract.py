@@ -25,6 +25,8 @@ class Format(ABC):
     CLOSED: ClassVar[bool]  # whether it needs a list of entrants
     TOGETHER: ClassVar[bool]  # whether a match is between all entrants, rather than two of them
     NAMES_WINNER: ClassVar[bool] = False  # whether the contest has a winner, see `winner`
+    # whether `planned` needs no meetings but those of withdrawn bots, and the meetings decide on no bye and no winner
+    PLANS_AHEAD: ClassVar[bool] = False
 
     @abstractmethod
     def checked_config(self, given: Mapping[str, Any], entrants: Sequence[str], meetings: int) -> dict[str, Any]:

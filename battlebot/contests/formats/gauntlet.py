@@ -19,6 +19,7 @@ class Gauntlet(Format):
     NAME = "gauntlet"
     CLOSED = True
     TOGETHER = False
+    PLANS_AHEAD = True
 
     def checked_config(self, given: Mapping[str, Any], entrants: Sequence[str], meetings: int) -> dict[str, Any]:
         """`champion`: one of the entrants, the first by default (None while there is none). Raises Refused."""

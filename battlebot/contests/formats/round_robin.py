@@ -22,6 +22,7 @@ class RoundRobin(Format):
     NAME = "round-robin"
     CLOSED = True
     TOGETHER = False
+    PLANS_AHEAD = True
 
     def checked_config(self, given: Mapping[str, Any], entrants: Sequence[str], meetings: int) -> dict[str, Any]:
         """It has no settings. Raises Refused, also if there would be more than MOST_MEETINGS."""

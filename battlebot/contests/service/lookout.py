@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -15,6 +14,7 @@ from battlebot.contests.contest import OVER, Contest
 from battlebot.contests.formats.situation import Due, Situation
 from battlebot.contests.installed import format_of
 from battlebot.contests.matrix import by_pairs, by_rounds
+from battlebot.contests.service.foresight import Foresight
 from battlebot.contests.service.resting import resting
 from battlebot.contests.situating import situation_of
 from battlebot.contests.why import Look, comes_later, why
@@ -27,8 +27,6 @@ from battlebot.runtime.elsewhere import Elsewhere
 from battlebot.storage import Storage
 
 MOST_BOTS = 200  # with more, meetings are shown for one bot at a time
-REMEMBERED_S = 2.0  # how long values made from all meetings of a contest are cached, unless results or changes come
-MOST_REMEMBERED = 100
 TRIES = 3  # to read a ranking and what belongs to it at a moment at which no result comes
 
 Answer = TypeVar("Answer")
@@ -49,7 +47,9 @@ class Lookout:
     bot_matches: int
     now_s: Callable[[], float] = sharedtime.now_s
     call: Callable[..., Any] = field(default_factory=Elsewhere)
-    _remembered: dict[Any, tuple[float, Any, dict[str, Any]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._foresight = Foresight(lambda *of: self._situation(*of)[0])
 
     def ranking(self, contest: Contest) -> list[dict[str, Any]]:
         """The rows of the format's `ranking`, best first."""
@@ -113,9 +113,10 @@ class Lookout:
         `pairs` is empty if all meet together. Raises Refused if there are too many bots to show them all, and for a bot
         that is not in the contest.
         """
-        situation, rows = self._situation(contest)
-        if bot is None and len(situation.entrants) > MOST_BOTS:
+        if bot is None and len(contest.bots(self._came(contest))) > MOST_BOTS:
             raise Refused(f"With more than {MOST_BOTS} bots, say whose meetings: ?bot=.", field="bot", rule="required")
+        alone = None if bot is None or self._has_schedule(contest) else [bot]
+        situation, rows = self._situation(contest, alone)
         due = self._due(contest, situation)
         if bot is not None:
             rows = [row for row in cooperatively(rows) if bot in row["bots"]]
@@ -201,12 +202,24 @@ class Lookout:
         found = seatings(self.store, self.storage.meetings.open_ids(game, contest))
         return {seat.bot: match_id for match_id, match in found.items() if not match.is_over for seat in match.seats}
 
-    def _situation(self, contest: Contest) -> tuple[Situation, list[dict[str, Any]]]:
-        game, name = contest.where
-        rows = self.storage.meetings.of_contest(game, name)
-        came = sorted(row["bot_id"] for row in self.storage.standings.of_contest(game, name))
-        situation = situation_of(contest, rows, came, self.storage.voids.of_contest(game, name))
+    def _came(self, contest: Contest) -> list[str]:
+        """The bots that have entered; none if there is a list of entrants, which is what counts then."""
+        if not contest.is_open:
+            return []
+        return sorted(row["bot_id"] for row in self.storage.standings.of_contest(*contest.where))
+
+    def _situation(
+        self, contest: Contest, bots: Collection[str] | None = None
+    ) -> tuple[Situation, list[dict[str, Any]]]:
+        """What the format sees, and the stored meetings: all, or only those of any of these bots."""
+        kept, where = self.storage.meetings, contest.where
+        rows = kept.of_contest(*where) if bots is None else kept.of_bots(*where, bots)
+        situation = situation_of(contest, rows, self._came(contest), self.storage.voids.of_contest(*where))
         return replace(situation, call=self.call), rows
+
+    def _has_schedule(self, contest: Contest) -> bool:
+        """Whether what a bot plays next depends on the meetings of others."""
+        return format_of(contest).CLOSED and contest.state not in OVER
 
     def _due(self, contest: Contest, situation: Situation) -> list[Due]:
         form = format_of(contest)
@@ -214,20 +227,10 @@ class Lookout:
         return form.due(situation) if form.CLOSED and contest.state in ("running", "paused") else []
 
     def _foreseen(self, contest: Contest, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """`planned`, `byes` and `winner`, which need all meetings of the contest; cached."""
-        form = format_of(contest)
-        if not form.CLOSED:
+        """`planned`, `byes` and `winner`."""
+        if not format_of(contest).CLOSED:
             return {"planned": self._planned_of_open(contest, rows), "byes": {}, "winner": None}
-        stamp = (contest.created_at, contest.revision, _played(rows))
-        at_s, known, foreseen = self._remembered.get(contest.where, (0.0, None, {}))
-        if known == stamp and time.monotonic() - at_s < REMEMBERED_S:
-            return foreseen
-        situation, _ = self._situation(contest)
-        foreseen = {"planned": form.planned(situation), "byes": form.byes(situation), "winner": form.winner(situation)}
-        if len(self._remembered) >= MOST_REMEMBERED:
-            self._remembered.clear()
-        self._remembered[contest.where] = (time.monotonic(), stamp, foreseen)
-        return foreseen
+        return self._foresight.of(contest, _played(rows))
 
     def _planned_of_open(self, contest: Contest, rows: Sequence[Mapping[str, Any]]) -> int:
         """All meetings of the bots that stay, plus those that withdrawn bots have played."""

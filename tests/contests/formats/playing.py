@@ -63,6 +63,7 @@ class Playing:
         assert len({pair for pair, _ in offered}) == len(offered), "a pair twice at once"
         assert not taken.intersection(offered), "a meeting that there has been"
         self.check_without_what_is_settled(due)
+        check_what_it_plans(self.form, now)
         for one in due:
             assert 1 <= one.n <= now.meetings
             assert one.first != one.second
@@ -177,6 +178,7 @@ def battles_to_the_end(form: Format, now: Situation, dice: random.Random) -> Sit
                 assert (now.withdrawn | now.gone).isdisjoint((first, second, *others))
                 begun = Met(pairing.round, pairing.n, first, second, "open", None, others=tuple(others))
                 now = replace(now, met=(*now.met, begun))
+        check_what_it_plans(form, now)
         numbers = [one.n for one in now.met]
         assert len(set(numbers)) == len(numbers)
         assert set(numbers) <= set(range(1, most + 1))
@@ -218,3 +220,11 @@ def results(text: str, round_number: int = 0) -> tuple[Met, ...]:
         victor = first if sign in "+!" else second if sign in "-~" else None
         made.append(Met(round_number, n, first, second, state, victor))
     return tuple(made)
+
+
+def check_what_it_plans(form: Format, now: Situation) -> None:
+    """Checks that a format that plans ahead foresees the same without the meetings of bots that stay."""
+    if form.PLANS_AHEAD:
+        met = tuple(met for met in now.met if not now.withdrawn.isdisjoint(met.bots))
+        assert form.planned(replace(now, met=met)) == form.planned(now)
+        assert (form.byes(now), form.winner(now)) == ({}, None)
