@@ -11,6 +11,7 @@ from celery import shared_task
 from battlebot.contests.contest import Contest
 from battlebot.errors import FormatMissing, Unavailable, UnknownGame
 from battlebot.redisio import keys
+from battlebot.redisio.bookmark import Bookmark
 from battlebot.redisio.tasklists import TaskLists
 from battlebot.runtime import sharedtime
 from battlebot.runtime.loglimit import LogLimit
@@ -21,6 +22,8 @@ log = structlog.get_logger()
 
 ABANDONED_S = 20.0  # a meeting reserved this long ago whose match cannot be found, or was set aside, is given up
 STARVED_S = 10.0  # a pairing that has waited for so long may expire before a worker has time for it
+
+MOST_PUT_OFF = 2  # contests in a row; then MongoDB or Redis is away, and each other would only wait for it too
 
 may_tell = LogLimit()
 
@@ -60,7 +63,24 @@ def _look_after(bench: Workbench) -> int:
         # its own task: a long pairing must not hold up the clock of other contests
         bench.requests.pairing(game, contest)
     bench.organiser.stop_void()
-    return sum(_look_at(bench, contest) for contest in bench.storage.contests.running_closed())
+    return _look_at_all(bench)
+
+
+def _look_at_all(bench: Workbench) -> int:
+    """Looks at the running contests with a list, beginning with those that the last pass had no time for."""
+    contests = {keys.queue_name(*contest.where): contest for contest in bench.storage.contests.running_closed()}
+    done, put_off = 0, 0
+    for name in Bookmark(bench.client, "contests").through(contests):
+        try:
+            done += _look_at(bench, contests[name])
+            put_off = 0
+        except Unavailable as error:
+            put_off += 1
+            if put_off == MOST_PUT_OFF:
+                raise
+            if may_tell(("look", name)):
+                log.warning("contest.look_put_off", contest=name, error=str(error))
+    return done
 
 
 def _waited_in(bench: Workbench) -> Sequence[tuple[str, str]]:

@@ -137,6 +137,11 @@ def rests(work: str) -> str:
     return f"{TAG}:rests:{work}"
 
 
+def reached(work: str) -> str:
+    """String: the subject at which a pass over many is, or was left."""
+    return f"{TAG}:reached:{work}"
+
+
 def put_off(work: str) -> str:
     """Set: the subjects for which this work was requested again so soon that it was put off."""
     return f"{TAG}:putoff:{work}"

@@ -118,6 +118,26 @@ class Meetings:
         # without a hint MongoDB takes another index, and looks at all meetings of the contest
         return self._told(query, OF_A_BOT if len(bots) <= FEW else None)
 
+    def within(self, game: str, contest: str, bots: Sequence[str]) -> list[dict[str, Any]]:
+        """Like `among`, for meetings of these bots with one another. Raises Unavailable."""
+        inside = {"$in": list(bots), "$not": {"$elemMatch": {"$nin": list(bots)}}}
+        return self._told({"game": game, "contest": contest, "bots": inside}, OF_A_BOT)
+
+    def leads(self, game: str, contest: str, bots: Sequence[str]) -> dict[str, int]:
+        """Each of these bots -> how much more often it moved first than second. Raises Unavailable."""
+        theirs = {"bots": {"$in": list(bots)}}
+        with mongo_errors():
+            found = self._meetings.aggregate(
+                [
+                    {"$match": {"game": game, "contest": contest, **theirs}},
+                    {"$unwind": {"path": "$bots", "includeArrayIndex": "seat"}},
+                    {"$match": theirs},
+                    {"$group": {"_id": "$bots", "lead": {"$sum": {"$cond": ["$seat", -1, 1]}}}},
+                ],
+                hint=dict(OF_A_BOT),
+            )
+            return dict.fromkeys(bots, 0) | {row["_id"]: row["lead"] for row in found}
+
     def between(self, game: str, contest: str, bots: Iterable[str]) -> list[dict[str, Any]]:
         """Like `among`, for meetings of any two of these bots, with `_id` and `at`. Not for many bots: see FEW.
 
@@ -133,13 +153,16 @@ class Meetings:
 
         Raises Unavailable.
         """
-        here = {"game": game, "contest": contest}
+        here, found, bots = {"game": game, "contest": contest}, dict[str, dict[str, Any]](), list(bots)
         with mongo_errors():
-            # bots hardly ever wait for long: the latest meeting of each is usually among the latest of all of them
-            rows = self._newest({**here, "bots": {"$in": list(bots)}}, 2 * len(bots))
-            for bot in set(bots).difference(*(row["bots"] for row in rows)):
-                rows += self._newest({**here, "bots": bot}, 1)
-        return sorted(rows, key=in_time)
+            # for more than 200 at once MongoDB would read all their meetings, and sort them
+            for some in (bots[at : at + FEW] for at in range(0, len(bots), FEW)):
+                # bots hardly ever wait for long: the latest meeting of each is usually among the latest of all of them
+                rows = self._newest({**here, "bots": {"$in": some}}, 2 * len(some))
+                for bot in set(some).difference(*(row["bots"] for row in rows)):
+                    rows += self._newest({**here, "bots": bot}, 1)
+                found.update((row["_id"], row) for row in rows)
+        return sorted(found.values(), key=in_time)
 
     def _newest(self, query: Mapping[str, Any], count: int) -> list[dict[str, Any]]:
         return list(self._meetings.find(query, LATELY).sort([("at", -1), ("_id", -1)]).limit(count).hint(OF_A_BOT))

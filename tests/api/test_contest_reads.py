@@ -96,4 +96,6 @@ def test_what_a_list_plans_needs_no_meetings_but_of_those_who_withdrew(home: Hou
     answer, looks = profiled(home.storage, "meetings", partial(home.client.get, f"{CONTESTS}/closed"))
     planned = {"round-robin": 2 * 3 + 1, "gauntlet": 2 * 2 + 1}[form]
     assert answer.json["progress"] == {"played": 3, "planned": planned, "live": 0}
-    assert sum(look["docsExamined"] for look in looks) == 1
+    # with which index MongoDB counts those that are live is its choice, and of few it reads them
+    found = [look for look in looks if "find" in look["command"]]
+    assert sum(look["docsExamined"] for look in found) == 1

@@ -1,4 +1,4 @@
-"""The few meetings that a pairing reads of bots that have all met lead to the same pairs as all of their meetings."""
+"""The few meetings that a pairing of an open contest reads lead to the same pairs as all meetings of who waits."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import combinations
+from math import comb
 
 import pytest
+from hall import Hall
 from profiled import profiled
 from thorough import seeds
 
 from battlebot.contests.contest import Contest
 from battlebot.contests.formats import format_named
 from battlebot.contests.formats.record import Pairing, Waiter, pair_of
-from battlebot.contests.service.acquaintance import acquaintance
 from battlebot.contests.situating import situation_of
 from battlebot.storage import Storage
-from battlebot.storage.meetings import FEW, LATELY, Meeting
+from battlebot.storage.meetings import FEW, LATELY, Meeting, pair_key
 from battlebot.storage.mongo import transaction
 from battlebot.storage.voids import VoidCause
 
@@ -76,32 +77,60 @@ def by_all(storage: Storage, contest: Contest, waiters: list[Waiter]) -> list[Pa
     return format_named("open").pair(situation_of(contest, rows, bots, voids), waiters)
 
 
-def by_few(storage: Storage, contest: Contest, waiters: list[Waiter]) -> list[Pairing] | None:
-    """The pairs by what `acquaintance` reads; None where it says that this is not enough."""
+def by_few(hall: Hall, contest: Contest, waiters: list[Waiter]) -> list[Pairing]:
+    """The pairs by what a pairing reads."""
     bots = sorted({waiter.bot for waiter in waiters})
-    rows = acquaintance(storage.meetings, *WHERE, bots)
-    return None if rows is None else format_named("open").pair(situation_of(contest, rows, bots), waiters)
+    return format_named("open").pair(hall.pairer.situation(contest, bots), waiters)
 
 
+@pytest.mark.parametrize("few", [2, FEW])
 @pytest.mark.parametrize("seed", seeds(4))
 def test_whatever_is_behind_them_the_few_meetings_lead_to_the_same_pairs(
-    storage: Storage, contest: Contest, seed: int
+    hall: Hall, storage: Storage, contest: Contest, seed: int, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Random pasts of three to eight bots, with meetings that were given up, lost and taken back."""
+    """Random pasts of three to eight bots and one that seldom comes.
+
+    Some of their meetings were given up, lost or taken back: now and then all of a pair. Bots are looked up one by one,
+    or all at once.
+    """
+    for module in ("battlebot.contests.service.acquaintance", "battlebot.storage.meetings"):
+        monkeypatch.setattr(f"{module}.FEW", few)
     dice = random.Random(seed)
     bots = "abcdefgh"[: 3 + seed % 6]
     seen: Counter[bool] = Counter()
     for _ in range(8):
-        history(storage, contest, bots, 2 * len(bots), dice)
+        came = bots + "x" * (dice.random() < 0.2)
+        history(storage, contest, came, 2 * len(bots), dice)
+        void = {"pair": pair_key(dice.sample(bots, 2))}
+        transaction(storage.client, partial(storage.voids.take_back, void, VoidCause("ann", "a cable")))
         met = {pair_of(*row["bots"]) for row in storage.meetings.of_contest(*WHERE)}
         for _ in range(12):
-            waiters = waiting(bots, dice)
-            few = by_few(storage, contest, waiters)
-            pairs = set(combinations(sorted({waiter.bot for waiter in waiters}), 2))
-            assert (few is not None) == (pairs <= met and len(pairs) > 0)
-            assert few is None or few == by_all(storage, contest, waiters)
-            seen[few is not None] += 1
-    assert seen[True] > 20
+            waiters = waiting(bots + "x", dice)
+            assert by_few(hall, contest, waiters) == by_all(storage, contest, waiters)
+            seen[met.issuperset(combinations(sorted({waiter.bot for waiter in waiters}), 2))] += 1
+    assert min(seen[True], seen[False]) > 3
+
+
+@pytest.mark.parametrize("strangers", [0, 1])
+def test_of_many_who_wait_the_meetings_with_others_are_not_read(
+    hall: Hall, storage: Storage, contest: Contest, strangers: int
+) -> None:
+    """More than are looked up pair by pair, and as many others: all have met once, but perhaps for one that waits.
+
+    What there is beyond the meetings between them: the first moves, counted, and the latest of each, if they ask.
+    """
+    bots = [f"bot{number:02}" for number in range(2 * FEW + 4)]
+    there = bots[: FEW + 2]
+    storage.ledger.reserve(contest, [Meeting(f"{a}/{b}", [a, b], 1) for a, b in combinations(bots, 2)])
+    waiting = [*there, *(f"new{number}" for number in range(strangers))]
+    situation, looks = profiled(storage, "meetings", lambda: hall.pairer.situation(contest, waiting))
+    between = comb(len(there), 2)
+    assert between <= len(situation.met) <= between + len(there)
+    assert sum(look["nreturned"] for look in looks) <= between + 4 * len(there)
+    assert all("IXSCAN { game: 1, contest: 1, bots: 1, at: 1, _id: 1 }" in look["planSummary"] for look in looks)
+    assert len(situation.leads) == strangers * len(waiting)
+    waiters = [Waiter(bot, bot) for bot in waiting]
+    assert format_named("open").pair(situation, waiters) == by_all(storage, contest, waiters)
 
 
 def test_of_each_the_latest_meeting_is_read_however_long_ago_it_was(storage: Storage) -> None:
@@ -119,12 +148,6 @@ def test_of_each_the_latest_meeting_is_read_however_long_ago_it_was(storage: Sto
         "d": "m25",
     }
     assert len(rows) <= 9
-
-
-def test_of_too_many_or_of_one_it_says_nothing(storage: Storage) -> None:
-    """As many pairs are not looked up one by one."""
-    assert acquaintance(storage.meetings, *WHERE, ["a"]) is None
-    assert acquaintance(storage.meetings, *WHERE, [f"bot{number}" for number in range(FEW + 1)]) is None
 
 
 def test_it_reads_by_index_what_it_needs_and_no_more(storage: Storage, contest: Contest) -> None:

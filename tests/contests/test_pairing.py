@@ -22,7 +22,7 @@ from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
 from battlebot.arena.live.store import MatchStore
 from battlebot.config import Settings
 from battlebot.contests.formats import format_named
-from battlebot.contests.formats.round_robin import schedule_of
+from battlebot.contests.formats.round_robin import Schedule
 from battlebot.contests.formats.situation import Situation
 from battlebot.contests.service.entrance import Entrance
 from battlebot.contests.service.pairer import Pairer
@@ -295,10 +295,10 @@ def test_bots_that_have_all_met_are_not_looked_at_again_and_again(pairer: Pairer
 def test_a_round_robin_reads_only_what_is_not_over_and_pairs_the_same(pairer: Pairer, storage: Storage) -> None:
     """Of 46 bots: rounds that are over are not read again, until a match of theirs is void."""
     bots = [f"bot{index:02}" for index in range(46)]
-    schedule = schedule_of(tuple(bots), 5)
+    schedule = Schedule(bots, 5)
     robin = cup(name="robin", format="round-robin", entrants=bots)
     storage.contests.create(robin)
-    over = [one for one in schedule.meetings if one.round <= 60]
+    over = [schedule.meeting(place) for place in range(60 * 23)]
     wanted = [
         {"match": f"m{number}", "bots": [one.first, one.second], "n": one.n, "round": one.round}
         for number, one in enumerate(over)
@@ -321,7 +321,7 @@ def test_a_round_robin_reads_only_what_is_not_over_and_pairs_the_same(pairer: Pa
     assert storage.ledger.void(
         "numberwang", "robin", "m0", VoidCause("ann", "a cable"), lambda contest, *_: Change(contest, [])
     )
-    assert FORM.due(look())[0] == schedule.meetings[0]
+    assert FORM.due(look())[0] == schedule.meeting(0)
 
 
 @pytest.mark.parametrize("form", ["open", "round-robin"])

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
 
+import pytest
+import redis
 from cluster import Cluster, wait_for
 from cup import cup
+from structlog.testing import capture_logs
 
+import tasks.contests
 from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
+from battlebot.contests.contest import Contest
+from battlebot.errors import Unavailable
 from battlebot.redisio.connection import connect
+from battlebot.runtime.loglimit import LogLimit
 from battlebot.storage import Storage
 
 GAME = "numberwang"
@@ -75,3 +84,44 @@ def test_a_contest_without_its_format_is_told_in_a_line_and_no_traceback(parts: 
     assert [state(name) for name in ("one", "two")] == ["running", "scheduled"]
     assert "Traceback" not in parts.logs()
     client.close()
+
+
+def test_contests_that_cannot_be_looked_at_hide_none_behind_them(
+    client: redis.Redis, storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One is passed over, and told of once; after two in a row the sweep ends, and the next one goes on behind them.
+
+    So it does behind one at which it was killed.
+    """
+    monkeypatch.setattr(tasks.contests, "may_tell", LogLimit())
+    for name in "abcdef":
+        storage.contests.create(cup(name=name, entrants=["ada", "bob"], format="round-robin"))
+    away: dict[str, BaseException] = {name: Unavailable("MongoDB does not answer now.") for name in "bde"}
+    looked = list[str]()
+
+    def look(contest: Contest) -> int:
+        looked.append(contest.name)
+        if contest.name in away:
+            raise away[contest.name]
+        return 1
+
+    bench: Any = SimpleNamespace(client=client, storage=storage, absences=SimpleNamespace(look_at=look))
+
+    def sweep() -> tuple[str, int | None]:
+        looked.clear()
+        try:
+            done = tasks.contests._look_at_all(bench)
+        except (Unavailable, SystemExit):
+            done = None
+        return "".join(looked), done
+
+    with capture_logs() as logs:
+        assert [sweep() for _ in range(3)] == [("abcde", None), ("fabcde", None), ("fabcde", None)]
+    assert [(line["event"], line["contest"]) for line in logs] == [
+        ("contest.look_put_off", "numberwang/b"),
+        ("contest.look_put_off", "numberwang/d"),
+    ]
+    away = {"c": SystemExit()}
+    assert [sweep() for _ in range(2)] == [("fabc", None), ("defabc", None)]
+    away.clear()
+    assert [sweep() for _ in range(2)] == [("defabc", 6), ("abcdef", 6)]

@@ -66,7 +66,9 @@ class Open(Format):
 
 def _record(situation: Situation) -> Record:
     met = ((met.first, met.second, met.n) for met in situation.met)
-    return Record.of(met, ((void.first, void.second, void.n) for void in situation.void))
+    record = Record.of(met, ((void.first, void.second, void.n) for void in situation.void))
+    record.lead.update(situation.leads)
+    return record
 
 
 def _next(record: Record, a: str, b: str) -> Due:

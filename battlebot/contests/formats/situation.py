@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 Answer = TypeVar("Answer")
@@ -71,6 +71,8 @@ class Situation:
       meetings; 0 unless the format defines `settled`.
     - `gone`: bots that have been missing for too long or are paused, in a format that goes on without them.
     - `resting`: the bots of meetings that are due, but may not begin yet.
+    - `leads`: bot -> how much more often it moved first than second, if `met` has not all of its meetings: in an open
+      contest, for pairing, of bots that have not met all others that wait.
     - `call`: how a module's function is called that cannot be interrupted for a tenth of a second or longer, with
       arguments that have a hash; a process in which bots play has another process call it.
     """
@@ -85,6 +87,7 @@ class Situation:
     settled: int = 0
     gone: frozenset[str] = frozenset()
     resting: frozenset[frozenset[str]] = frozenset()
+    leads: Mapping[str, int] = field(default_factory=dict)
     call: Callable[..., Any] = directly
 
     def rests(self, bots: Iterable[str]) -> bool:

@@ -1,26 +1,45 @@
-"""The meetings needed to pair bots of an open contest that have all met: few, however long its history."""
+"""What is read of an open contest's past to pair its waiting bots: little, however long that past is."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import comb
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from battlebot.storage.meetings import FEW, Meetings, in_time
+from battlebot.storage.meetings import FEW, Meetings
 
 
-def acquaintance(meetings: Meetings, game: str, contest: str, waiting: Sequence[str]) -> list[dict[str, Any]] | None:
-    """Returns the meetings that decide how these bots are paired, oldest first; None unless every two have met.
+@dataclass(frozen=True, slots=True)
+class Acquaintance:
+    """What decides how waiting bots are paired.
 
-    These are the meetings between them, and each bot's latest, which shows rematches. How often bots moved first, and
-    who moved first in a void meeting, matters only to two that have never met. Also None for fewer than two bots or
-    more than FEW. Raises Unavailable.
+    `met`: the meetings between them, oldest first, then the latest of some with others, each of which shows that a
+    meeting would be no rematch. `strangers`: those that have not met all others. `leads`: of each of these, how much
+    more often it moved first than second.
     """
-    if not 2 <= len(waiting) <= FEW:
-        return None
-    rows = meetings.between(game, contest, waiting)
-    if len({frozenset(row["bots"]) for row in rows}) < comb(len(waiting), 2):
-        return None
+
+    met: Sequence[Mapping[str, Any]]
+    strangers: Sequence[str]
+    leads: Mapping[str, int]
+
+
+def acquaintance(meetings: Meetings, game: str, contest: str, waiting: Sequence[str]) -> Acquaintance:
+    """Reads it. Raises Unavailable.
+
+    How often bots moved first, and who moved first in a void meeting, matters only to two that have never met. Their
+    latest meetings matter only to two of which each was the last opponent of the other.
+    """
+    where, known = (game, contest), set(waiting)
+    met = meetings.between(*where, waiting) if len(waiting) <= FEW else meetings.within(*where, waiting)
+    opponents, last = defaultdict[str, set[str]](set), dict[str, str]()
+    for a, b in (row["bots"] for row in met):
+        opponents[a].add(b)
+        opponents[b].add(a)
+        last[a], last[b] = b, a
+    strangers = [bot for bot in waiting if len(opponents[bot]) < len(waiting) - 1]
     # two bots have no choice, whoever their last opponents were
-    latest = meetings.latest(game, contest, waiting) if len(waiting) > 2 else []
-    return sorted({row["_id"]: row for row in (*rows, *latest)}.values(), key=in_time)
+    rematches = [bot for bot, other in last.items() if last[other] == bot] if len(waiting) > 2 else []
+    latest = {bot: row for row in meetings.latest(*where, rematches) for bot in row["bots"]}
+    newer = [latest[bot] for bot in rematches if bot in latest and not known.issuperset(latest[bot]["bots"])]
+    return Acquaintance([*met, *newer], strangers, meetings.leads(*where, strangers) if strangers else {})

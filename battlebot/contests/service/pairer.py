@@ -119,11 +119,10 @@ class Pairer:
         """
         where, form = contest.where, format_of(contest)
         if not form.CLOSED:
-            if (rows := acquaintance(self.storage.meetings, *where, waiting)) is not None:
-                return situation_of(contest, rows, waiting)
+            known = acquaintance(self.storage.meetings, *where, waiting)
             # void ones are read last: a meeting taken back meanwhile must not be missing from both
-            rows = self.storage.meetings.among(*where, waiting)
-            return situation_of(contest, rows, waiting, self.storage.voids.of_contest(*where, waiting))
+            voids = self.storage.voids.of_contest(*where, known.strangers) if known.strangers else ()
+            return replace(situation_of(contest, known.met, waiting, voids), leads=known.leads)
         before = contest.settled
         rows = self.storage.meetings.unsettled(*where, before)
         situation = situation_of(contest, rows, waiting, self.storage.voids.of_contest(*where), before)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import random
+import tracemalloc
 from collections import defaultdict
 from dataclasses import replace
 from functools import partial
@@ -15,12 +17,18 @@ from thorough import seeds
 
 from battlebot.contests.formats import format_named
 from battlebot.contests.formats.record import Waiter, pair_of
-from battlebot.contests.formats.round_robin import schedule_of
+from battlebot.contests.formats.round_robin import Schedule
 from battlebot.contests.formats.situation import Due, Met
 from battlebot.errors import Refused
 
 FORM = format_named("round-robin")
 SIZES = [2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 30, 31]
+
+
+def meetings_of(entrants: tuple[str, ...], meetings: int) -> list[Due]:
+    """The whole schedule, in the order of rounds."""
+    schedule = Schedule(entrants, meetings)
+    return [schedule.meeting(place) for place in range(schedule.size)]
 
 
 def words(meetings: list[Due]) -> list[str]:
@@ -33,7 +41,7 @@ def words(meetings: list[Due]) -> list[str]:
 def test_every_pair_meets_so_often_once_a_cycle_and_every_bot_once_a_round(size: int, meetings: int) -> None:
     """The circle method: n - 1 rounds a cycle of an even number, n of an odd one."""
     now = contest(FORM, size, meetings)
-    schedule = schedule_of(now.entrants, meetings).meetings
+    schedule = meetings_of(now.entrants, meetings)
     cycle = size if size % 2 else size - 1
     assert len(schedule) == FORM.planned(now) == meetings * size * (size - 1) // 2
     assert {one.round for one in schedule} == set(range(1, cycle * meetings + 1))
@@ -49,7 +57,7 @@ def test_every_pair_meets_so_often_once_a_cycle_and_every_bot_once_a_round(size:
 def test_first_moves_are_balanced_within_one_and_alternate_within_a_pair(size: int, meetings: int) -> None:
     """Over the whole contest and each cycle of it; never three rounds of a cycle in a row with the same."""
     now = contest(FORM, size, meetings)
-    schedule = schedule_of(now.entrants, meetings).meetings
+    schedule = meetings_of(now.entrants, meetings)
     for n in range(1, meetings + 1):
         in_cycle = replace(now, met=tuple(met_of(one) for one in schedule if one.n == n))
         assert max(map(abs, first_moves(in_cycle).values())) <= 1
@@ -71,14 +79,14 @@ def met_of(one: Due, state: str = "played") -> Met:
 
 def test_a_contest_of_four_by_hand() -> None:
     """The last does not turn: rounds a-d b-c, then a-b c-d, d-b c-a; once more with first moves swapped."""
-    schedule = schedule_of(tuple("abcd"), 2).meetings
+    schedule = meetings_of(tuple("abcd"), 2)
     assert words(list(schedule)) == ["1da", "1bc", "2ab", "2cd", "3db", "3ca", "4ad", "4cb", "5ba", "5dc", "6bd", "6ac"]
 
 
 def test_whoever_is_free_goes_on_while_another_still_plays() -> None:
     """Two of six are done with round 1: they do not run on to a rematch; four are: two of them meet in round 2."""
     now = contest(FORM, 6, 2)
-    one, two, three = schedule_of(now.entrants, 2).meetings[:3]
+    one, two, three = meetings_of(now.entrants, 2)[:3]
     now = replace(now, met=(met_of(one), met_of(two, "open"), met_of(three, "open")))
     rematch = pair_of(one.first, one.second)
     assert FORM.due(now)
@@ -93,7 +101,7 @@ def test_whoever_is_free_goes_on_while_another_still_plays() -> None:
 def test_at_the_start_so_many_rounds_are_within_reach(size: int, rounds: int) -> None:
     """A bot may skip a quarter of the field, at least one."""
     now = contest(FORM, size, 1)
-    assert FORM.due(now) == [one for one in schedule_of(now.entrants, 1).meetings if one.round <= rounds]
+    assert FORM.due(now) == [one for one in meetings_of(now.entrants, 1) if one.round <= rounds]
 
 
 @pytest.mark.parametrize("size", [3, 4, 5, 8, 13])
@@ -140,7 +148,7 @@ def test_who_withdraws_leaves_the_others_all_their_meetings() -> None:
 def test_a_meeting_of_who_withdraws_is_played_to_its_end() -> None:
     """Though nothing else is left, the contest is not over before it is."""
     now = replace(contest(FORM, 2, 2), withdrawn=frozenset("a"))
-    (first, _) = schedule_of(now.entrants, 2).meetings
+    (first, _) = meetings_of(now.entrants, 2)
     for state in ("open", "played"):
         now = replace(now, met=(met_of(first, state),))
         assert (FORM.due(now), FORM.complete(now)) == ([], state == "played")
@@ -150,26 +158,39 @@ def test_a_meeting_of_who_withdraws_is_played_to_its_end() -> None:
 def test_a_contest_whose_meetings_are_all_over_is_settled_up_to_its_last_round(size: int, rounds: int) -> None:
     """One bot alone has none."""
     now = contest(FORM, size, 2)
-    now = replace(now, met=tuple(met_of(one) for one in schedule_of(now.entrants, 2).meetings))
+    now = replace(now, met=tuple(met_of(one) for one in meetings_of(now.entrants, 2)))
     assert (FORM.due(now), FORM.complete(now), FORM.settled(now)) == ([], True, rounds)
 
 
 def test_a_void_meeting_is_due_again_as_it_was() -> None:
     """Its round, its number, its first mover; though the pair has met again since."""
     now = contest(FORM, 2, 3)
-    schedule = schedule_of(now.entrants, 3).meetings
+    schedule = meetings_of(now.entrants, 3)
     now = replace(now, met=(met_of(schedule[0]), met_of(schedule[2])))
     assert FORM.due(now) == [schedule[1]]
 
 
 def test_what_is_due_costs_about_as_much_as_reading_the_schedule_once() -> None:
-    """Called every 50 ms, of 200 bots with five meetings, at any stage; the first call makes the schedule."""
+    """Called every 50 ms, of 200 bots with five meetings, at any stage."""
     now = contest(FORM, 200, 5)
-    schedule = schedule_of(now.entrants, 5).meetings
+    schedule = meetings_of(now.entrants, 5)
     reading_s = least_cpu_s(lambda: set(schedule))
     for done in (0, len(schedule) // 2, len(schedule) - 100):
         later = replace(now, met=tuple(met_of(one) for one in schedule[:done]))
         assert least_cpu_s(partial(FORM.due, later)) < 10 * reading_s
+
+
+def test_looks_at_many_large_contests_leave_little_in_memory() -> None:
+    """A worker and a web node look at all that run: each schedule as a list would be 20 MB."""
+    contests = [replace(contest(FORM, 200, 5), entrants=tuple(f"{cup}-{bot}" for bot in range(200))) for cup in "abc"]
+    tracemalloc.start()
+    try:
+        assert all(FORM.due(now) for now in contests)
+        gc.collect()
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 5_000_000
 
 
 @pytest.mark.parametrize(
