@@ -15,6 +15,7 @@ from pymongo.errors import (
     ConfigurationError,
     ConnectionFailure,
     CursorNotFound,
+    InvalidOperation,
     OperationFailure,
     PyMongoError,
     ServerSelectionTimeoutError,
@@ -57,6 +58,7 @@ UNFOUND = {
 }
 
 OF_THE_SYSTEM = re.compile(r"\[(?:Errno -?\d+|SSL: \w+)\] ([^(,\n]*[^(,\s])")
+CLOSED = "after close"  # of what the driver says when its client has been closed
 WITHIN_S = 10.0  # long enough for conflicts with others' transactions on a busy machine
 
 Answer = TypeVar("Answer")
@@ -76,6 +78,8 @@ def mongo_errors() -> Iterator[None]:
         # a mongod that has been restarted does not know the cursors of before
         passing = isinstance(error, ConnectionFailure | CursorNotFound) or error.timeout
         passing |= not _codes(error).isdisjoint(PASSING_CODES | SNAPSHOT_CODES | UNCONFIRMED_CODES)
+        # work in the background may outlive the connections by a moment, when its process ends
+        passing |= isinstance(error, InvalidOperation) and CLOSED in str(error)
         if passing or any(error.has_error_label(label) for label in PASSING_LABELS):
             raise Unavailable(f"MongoDB does not answer now ({_kind(error)}).") from error
         raise

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import redis
 from cluster import wait_for
+from structlog.testing import capture_logs
 
 from battlebot.arena.names import directory as directory_module
 from battlebot.arena.names import lookalikes, takingback
@@ -215,6 +216,23 @@ def test_a_registration_in_doubt_is_not_looked_for_for_ever(storage: Storage, mo
         taking_back.add("new", b"sealed")
         wait_for(lambda: taking_back.idle, "the end")
         assert asked == [("new", b"sealed")] * (2 + 2 * number)
+
+
+def test_a_mistake_of_ours_ends_the_search_for_a_registration(
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would be made, and logged with its traceback, every five seconds for ever."""
+
+    def take_back(*_: Any) -> bool:
+        raise KeyError("a mistake")
+
+    monkeypatch.setattr(takingback, "AGAIN_S", 0.02)
+    monkeypatch.setattr(Bots, "take_back", take_back)
+    taking_back = TakingBack(storage.bots)
+    with capture_logs() as logs:
+        taking_back.add("new", b"sealed")
+        wait_for(lambda: taking_back.idle, "the end")
+    assert [line["event"] for line in logs] == ["registration.in_doubt", "registration.not_taken_back"]
 
 
 def test_a_full_disk_leaves_no_registration_in_doubt(

@@ -201,6 +201,14 @@ def test_a_replica_set_that_is_not_set_up_says_what_to_do(tmp_path: Path) -> Non
         folder.close()
 
 
+def test_who_still_asks_when_the_process_ends_finds_nobody(settings: Settings) -> None:
+    """Work in the background may outlive the connections by a moment."""
+    storage = Storage(settings)
+    storage.close()
+    with pytest.raises(Unavailable):
+        storage.bots.find("ada")
+
+
 def test_why_nothing_answers_is_told() -> None:
     """Another host or port to be named is not the same as a server to be started."""
     told = _complaint("mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=500")

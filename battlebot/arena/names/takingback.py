@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterable
 
 import structlog
 
@@ -55,9 +56,16 @@ class TakingBack:
             except Unavailable:
                 pass  # the rest is looked for the next time
             except Exception:
-                log.exception("registration.not_taken_back")
+                # a mistake of ours, which would be made again and again
+                log.exception("registration.not_taken_back", bots=[bot_id for bot_id, _ in wanted])
+                self._give_up(wanted)
             with self._guard:
                 goes_on = bool(self._left)
+
+    def _give_up(self, wanted: Iterable[Key]) -> None:
+        with self._guard:
+            for key in wanted:
+                self._left.pop(key, None)
 
     def _look_for(self, key: Key) -> None:
         found = self._bots.take_back(*key)
