@@ -15,6 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from zygote import ForkedChild
+
 from battlebot.config import Settings
 from battlebot.embedded.commands import (
     BOTS,
@@ -71,7 +73,7 @@ class Web:
         self.url = f"http://{self.address}"
         self.ws = f"ws://{self.address}/"
         program = Program(name="web", command=web_command(wsgi_module), environment=environment(settings), log=log)
-        self.child = Child(program)
+        self.child = _child(program, wsgi_module)
         self.log = log
 
     def request(self, path: str, body: Any = None, method: str | None = None) -> tuple[int, Any]:
@@ -101,7 +103,8 @@ class Tcp:
     def __init__(self, settings: Settings, log: Path) -> None:
         self.settings = settings
         self.address = ("127.0.0.1", settings.tcp_port)
-        self.child = Child(Program(name="tcp", command=tcp_command(), environment=environment(settings), log=log))
+        program = Program(name="tcp", command=tcp_command(), environment=environment(settings), log=log)
+        self.child = ForkedChild(program)
         self.log = log
 
     def is_open(self) -> bool:
@@ -148,14 +151,13 @@ class Cluster:
         """Starts another Celery worker, which may still be starting when this returns."""
         settings = replace(self.settings, **changes)
         command = worker_command(settings, wsgi_module, name=f"{name}{len(self.children)}")
-        return self._start("worker", command, settings)
+        return self._start("worker", command, settings, wsgi_module)
 
     def bots(self, wsgi_module: str = "wsgi", **changes: Any) -> Child:
         """Starts another worker that asks stateless bots, also on this machine; it may still be starting then."""
         settings = replace(self.settings, bot_loopback=True, **changes)
-        return self._start(
-            "bots", worker_command(settings, wsgi_module, BOTS, name=f"bots{len(self.children)}"), settings
-        )
+        command = worker_command(settings, wsgi_module, BOTS, name=f"bots{len(self.children)}")
+        return self._start("bots", command, settings, wsgi_module)
 
     def beat(self, **changes: Any) -> Child:
         """Starts Celery beat, which may still be starting when this returns."""
@@ -173,14 +175,19 @@ class Cluster:
         for child in reversed(self.children):
             child.stop()
 
-    def _start(self, name: str, command: list[str], settings: Settings) -> Child:
+    def _start(self, name: str, command: list[str], settings: Settings, wsgi_module: str = "wsgi") -> Child:
         program = Program(name=name, command=command, environment=environment(settings), log=self._log(name))
-        child = Child(program)
+        child = _child(program, wsgi_module)
         self.children.append(child)
         return child
 
     def _log(self, name: str) -> Path:
         return self.folder / f"{name}-{len(self.children)}.log"
+
+
+def _child(program: Program, wsgi_module: str) -> Child:
+    """Started by its own command if a test changes the code before it is loaded."""
+    return ForkedChild(program) if wsgi_module == "wsgi" else Child(program)
 
 
 @contextmanager

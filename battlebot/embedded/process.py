@@ -63,20 +63,11 @@ class Child:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        # A preexec_fn would need no launcher, but is unsafe once this process has threads
-        launcher = [sys.executable, "-I", "-S", launch.__file__, str(os.getpid())]
         output = None
         try:
             output = _open_log(program.log) if program.log else None
             self._begun = os.fstat(output).st_size if output is not None else 0
-            self._popen = subprocess.Popen(
-                [*launcher, *program.command],
-                env=dict(program.environment) if program.environment is not None else None,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                process_group=0,
-            )
+            self._popen = self._start(output)
         except OSError as error:
             raise EmbeddedError(f"{program.name} cannot be started: {error.strerror}.") from error
         finally:
@@ -84,6 +75,19 @@ class Child:
                 os.close(output)
         self._asked = False
         _started.add(self)
+
+    def _start(self, output: int | None) -> subprocess.Popen[bytes]:
+        # A preexec_fn would need no launcher, but is unsafe once this process has threads
+        launcher = [sys.executable, "-I", "-S", launch.__file__, str(os.getpid())]
+        program = self.program
+        return subprocess.Popen(
+            [*launcher, *program.command],
+            env=dict(program.environment) if program.environment is not None else None,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            process_group=0,
+        )
 
     @property
     def pid(self) -> int:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cluster import Cluster, Web
+from cluster import LIMIT_S, Cluster, Web
+from zygote import run
 
 from battlebot.config import Settings, as_environment
 from battlebot.storage import Storage
@@ -17,21 +18,21 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def battlebot(tmp_path: Path) -> Run:
-    """Returns a function: arguments and environment -> the completed process. It runs in an empty folder."""
+    """Returns a function: arguments and environment -> the completed process. It runs in an empty folder.
+
+    It is forked, unless Python itself is to see that environment.
+    """
     names = set(as_environment(Settings()))
 
-    def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    def run_it(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         inherited = {name: value for name, value in os.environ.items() if name not in names}
-        return subprocess.run(
-            [sys.executable, "-P", "-m", "battlebot", *arguments],
-            cwd=tmp_path,
-            env={**inherited, **environment},
-            capture_output=True,
-            text=True,
-            timeout=30,
-        )
+        all_of_it = {**inherited, **environment}
+        if not any(name.startswith(("PYTHON", "LANG", "LC_")) for name in environment):
+            return run(arguments, all_of_it, tmp_path)
+        command = [sys.executable, "-P", "-m", "battlebot", *arguments]
+        return subprocess.run(command, cwd=tmp_path, env=all_of_it, capture_output=True, text=True, timeout=LIMIT_S)
 
-    return run
+    return run_it
 
 
 @pytest.fixture(scope="module")

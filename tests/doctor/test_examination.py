@@ -6,7 +6,6 @@ import json
 import os
 import secrets
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -19,6 +18,7 @@ from cluster import Cluster, free_port, wait_for
 from cup import cup
 from records import reserve
 from standstill import standing_still
+from zygote import run
 
 from app import answering_workers
 from battlebot.arena.places import TCP, node_name
@@ -340,10 +340,5 @@ def test_the_exit_status_says_whether_it_could_look(settings: Settings, tmp_path
 
 def command(settings: Settings, *arguments: str) -> subprocess.CompletedProcess[str]:
     """`battlebot doctor` over these settings."""
-    return subprocess.run(
-        [sys.executable, "-m", "battlebot", "doctor", *arguments],
-        env={**os.environ, **as_environment(settings), "SECRET_KEY": secrets.token_hex(16)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    environment = {**os.environ, **as_environment(settings), "SECRET_KEY": secrets.token_hex(16)}
+    return run(["doctor", *arguments], environment, Path.cwd())

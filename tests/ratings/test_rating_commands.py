@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from stored_matches import GAME, kept, right, season
+from zygote import run
 
 from battlebot.config import Settings
 from battlebot.embedded.commands import environment
@@ -22,8 +22,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 def call(settings: Settings, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The command, run to its end."""
-    command = [sys.executable, "-m", "battlebot", "ratings", *arguments]
-    return subprocess.run(command, env=environment(settings), cwd=ROOT, capture_output=True, text=True, timeout=60)
+    return run(["ratings", *arguments], environment(settings), ROOT)
 
 
 def test_check_tells_a_difference_and_rebuild_mends_it(settings: Settings, storage: Storage) -> None:
