@@ -9,8 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
 from cluster import Cluster, Web, wait_for
 from original_client import OriginalClient
+
+from battlebot.embedded.process import Child
 
 GAME = "noughtsandcrosses"
 
@@ -62,11 +65,23 @@ def check_complete(answer: dict[str, Any], bots: int) -> None:
         assert row["score"] == 3 * won + drawn
 
 
-def test_every_pair_meets_five_times_over_two_nodes_with_workers_being_killed(parts: Cluster) -> None:
+@pytest.fixture(scope="module")
+def nodes(town: Cluster) -> list[Web]:
+    """Returns two web nodes."""
+    return [town.web(), town.web()]
+
+
+@pytest.fixture(scope="module")
+def workers(town: Cluster) -> list[Child]:
+    """Returns four workers, beside beat."""
+    town.beat()
+    return [town.worker() for _ in range(4)]
+
+
+def test_every_pair_meets_five_times_over_two_nodes_with_workers_being_killed(
+    town: Cluster, nodes: list[Web], workers: list[Child]
+) -> None:
     """Four workers pair and archive at once, two are killed in the middle: 10 pairs, 50 games, no sixth meeting."""
-    nodes = [parts.web(), parts.web()]
-    workers = [parts.worker() for _ in range(4)]
-    parts.beat()
     clients = []
     for index in range(5):
         auth = nodes[0].register(f"bot {index}")
@@ -77,7 +92,7 @@ def test_every_pair_meets_five_times_over_two_nodes_with_workers_being_killed(pa
             worker.kill()
         wait_for(lambda: len(ranking(nodes[1], "cup é")["games"]) >= 50, "all games", 90)
         # nobody is left to meet: what still waits must not meet once more
-        parts.worker()
+        town.worker()
         wait_for(lambda: all(client.connections[-1].state is None for client in clients), "all waiting")
         check_complete(ranking(nodes[0], "cup é"), 5)
         late = nodes[0].register("late bot")
@@ -87,14 +102,12 @@ def test_every_pair_meets_five_times_over_two_nodes_with_workers_being_killed(pa
     check_complete(ranking(nodes[0], "cup é"), 6)
     faults = Counter(game["match"]["fault"] for game in ranking(nodes[0], "cup é")["games"])
     assert faults == {"none": 75}
-    assert "Traceback" not in parts.logs()
+    assert "Traceback" not in town.logs()
 
 
-def test_two_contests_and_no_contest_never_mix(parts: Cluster) -> None:
+def test_two_contests_and_no_contest_never_mix(nodes: list[Web], workers: list[Child]) -> None:
     """A bot of one contest meets bots of that contest only, though all wait at the same node."""
-    web = parts.web()
-    parts.worker()
-    parts.beat()
+    web = nodes[0]
     clients = []
     for contest in ("one", "two", None):
         for index in range(2):

@@ -10,105 +10,36 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from cluster import Cluster, Web, wait_for
-from desk import GAME, Desk
+from desk import Desk, differences, organiser_of
 from original_client import OriginalClient
 from peer import CLOSE, Closed, Peer
 from test_contests import first_free, playing
 
-from battlebot.storage import Storage
-
 BOTS = ["ann", "bob", "cid", "ghost"]
 
 
-def check_agreement(desk: Desk, games: int) -> None:
-    """Ranking, crosstable, meetings, progress and both exports tell the same."""
-    rows = desk.ranking()
-    shown = desk.ask("GET", "/cup")
-    table = {row["bot_id"]: row["against"] for row in desk.ask("GET", "/cup/crosstable")["rows"]}
-    pairs = desk.ask("GET", "/cup/meetings")["pairs"]
-    exported = [json.loads(line) for line in desk.text("GET", "/cup/export.ndjson").splitlines()]
-    listed = list(csv.DictReader(io.StringIO(desk.text("GET", "/cup/export.csv"))))
-    assert len(exported) == games
-    assert [row["match"] for row in listed] == [game["_id"] for game in exported]
-    assert all(game["turns"] and not game["match"]["void"] for game in exported)
-    for bot, row in rows.items():
-        for name in ("wins", "draws", "losses"):
-            assert row[name] == sum(cell[name] for cell in table[bot].values())
-        won = sum(game["victor"] == bot for game in exported)
-        won += sum(one["state"] == "absent" and one["victor"] == bot for pair in pairs for one in pair["meetings"])
-        assert row["wins"] == won
-        assert row["absent"] <= row["losses"]
-    assert sum(pair["played"] for pair in pairs) == games
-    over = sum(pair["played"] + pair["absent"] for pair in pairs)
-    assert (shown["progress"]["played"], shown["progress"]["planned"], shown["progress"]["live"]) == (over, over, 0)
-    assert sum(row["played"] for row in rows.values()) == 2 * over
+@pytest.fixture(scope="module")
+def nodes(town: Cluster) -> list[Web]:
+    """Returns two web nodes."""
+    return [town.web(), town.web()]
 
 
-def test_a_contest_is_scheduled_played_corrected_and_published(parts: Cluster) -> None:
-    """Round-robin of four, one of whom never comes; a match is taken back and replayed; at last one withdraws."""
-    web = parts.web()
-    parts.worker()
-    parts.beat(sweep_interval_s=0.3)
-    storage = Storage(parts.settings)
-    desk = Desk(web, storage.tokens.create("organiser"))
-    auths = {bot: web.register(bot) for bot in BOTS}
-    starts = (datetime.now(UTC) + timedelta(seconds=2)).isoformat()
-    desk.ask(
-        "POST",
-        "",
-        {
-            "name": "cup",
-            "format": "round-robin",
-            "entrants": BOTS,
-            "meetings": 2,
-            "startsAt": starts,
-            "absentAfterS": 5,
-        },
-    )
-    clients = [OriginalClient(web.ws, auths[bot], first_free(bot), "cup", limit_s=600) for bot in BOTS[:3]]
-    with playing(clients):
-        assert desk.ask("GET", "/cup/why?bot=ann")["code"] in ("scheduled", "playing", "pairing-soon", "all-busy")
-        wait_for(lambda: desk.finished(), "the end of the contest", 90)
-        rows = desk.ranking()
-        assert [row["played"] for row in rows.values()] == [6] * 4
-        assert (rows["ghost"]["absent"], rows["ghost"]["losses"]) == (6, 6)
-        for pair in desk.ask("GET", "/cup/meetings")["pairs"]:
-            assert (pair["played"] + pair["absent"], pair["left"]) == (2, 0)
-            assert len({one["first"] for one in pair["meetings"]}) == 2
-        check_agreement(desk, 6)
-        match_id = json.loads(desk.text("GET", "/cup/export.ndjson").splitlines()[0])["_id"]
-        voided = desk.ask("POST", f"/cup/games/{match_id}/void", {"reason": "the referee slept"})
-        assert voided["contest"]["state"] == "running"
-        wait_for(lambda: desk.finished() and len(desk.listed()) == 6, "the match to be replayed", 60)
-        assert match_id not in {row["match"] for row in desk.listed()}
-        check_agreement(desk, 6)
-    withdraw(desk)
-    actions = Counter(row["action"] for row in desk.ask("GET", "/cup/audit"))
-    assert actions["start"] == 1
-    assert (actions["finish"], actions["reopen"], actions["void"]) == (3, 2, 2)
-    assert desk.ask("GET", "/cup/audit")[-2]["by"] == "clock"
-    assert storage.ledger.recount(GAME, "cup") == []
-    storage.close()
-    assert desk.token not in parts.logs()
-    assert "Traceback" not in parts.logs()
+@pytest.fixture(scope="module")
+def token(town: Cluster) -> str:
+    """Returns an organiser's."""
+    return organiser_of(town.settings)
 
 
-def withdraw(desk: Desk) -> None:
-    """A match is taken back when nobody is there any more; one of its bots withdraws, so that it is never replayed."""
-    game = json.loads(desk.text("GET", "/cup/export.ndjson").splitlines()[-1])
-    desk.ask("POST", f"/cup/games/{game['_id']}/void", {"reason": "once more"})
-    assert desk.ask("PATCH", "/cup", {"absentAfterS": 86_400})["absentAfterS"] == 86_400
-    why = desk.ask("GET", f"/cup/why?bot={game['players'][0]}")
-    assert (why["code"], why["left"]) == ("not-connected", [game["players"][1]])
-    assert desk.ask("DELETE", f"/cup/entrants/{game['players'][0]}")["withdrawn"] == [game["players"][0]]
-    wait_for(lambda: desk.finished(), "the end of the contest without it", 30)
-    check_agreement(desk, 5)
+@pytest.fixture(scope="module")
+def working(town: Cluster, nodes: list[Web]) -> Web:
+    """Returns one of the nodes, with a worker and beat, which are not there before."""
+    town.worker()
+    town.beat(sweep_interval_s=0.3)
+    return nodes[0]
 
 
-def test_who_waits_in_a_contest_is_told_that_it_is_over(parts: Cluster) -> None:
-    """Finished or cancelled."""
-    nodes = [parts.web(), parts.web()]
-    token = Storage(parts.settings).tokens.create("organiser")
+def test_who_waits_in_a_contest_is_told_that_it_is_over(nodes: list[Web], token: str) -> None:
+    """Finished or cancelled; nobody pairs them."""
     for action in ("finish", "cancel"):
         check_told(nodes, Desk(nodes[0], token, action), action)
 
@@ -143,19 +74,97 @@ def check_told(nodes: list[Web], desk: Desk, action: str) -> None:
             peer.message()
 
 
-def test_who_plays_in_a_contest_as_it_ends_is_told_when_its_match_is_over(parts: Cluster) -> None:
+def check_agreement(desk: Desk, games: int) -> None:
+    """Ranking, crosstable, meetings, progress and both exports tell the same."""
+    rows = desk.ranking()
+    shown = desk.ask("GET", "/cup")
+    table = {row["bot_id"]: row["against"] for row in desk.ask("GET", "/cup/crosstable")["rows"]}
+    pairs = desk.ask("GET", "/cup/meetings")["pairs"]
+    exported = [json.loads(line) for line in desk.text("GET", "/cup/export.ndjson").splitlines()]
+    listed = list(csv.DictReader(io.StringIO(desk.text("GET", "/cup/export.csv"))))
+    assert len(exported) == games
+    assert [row["match"] for row in listed] == [game["_id"] for game in exported]
+    assert all(game["turns"] and not game["match"]["void"] for game in exported)
+    for bot, row in rows.items():
+        for name in ("wins", "draws", "losses"):
+            assert row[name] == sum(cell[name] for cell in table[bot].values())
+        won = sum(game["victor"] == bot for game in exported)
+        won += sum(one["state"] == "absent" and one["victor"] == bot for pair in pairs for one in pair["meetings"])
+        assert row["wins"] == won
+        assert row["absent"] <= row["losses"]
+    assert sum(pair["played"] for pair in pairs) == games
+    over = sum(pair["played"] + pair["absent"] for pair in pairs)
+    assert (shown["progress"]["played"], shown["progress"]["planned"], shown["progress"]["live"]) == (over, over, 0)
+    assert sum(row["played"] for row in rows.values()) == 2 * over
+
+
+def test_a_contest_is_scheduled_played_corrected_and_published(town: Cluster, working: Web, token: str) -> None:
+    """Round-robin of four, one of whom never comes; a match is taken back and replayed; at last one withdraws."""
+    desk = Desk(working, token)
+    auths = {bot: working.register(bot) for bot in BOTS}
+    starts = (datetime.now(UTC) + timedelta(seconds=2)).isoformat()
+    desk.ask(
+        "POST",
+        "",
+        {
+            "name": "cup",
+            "format": "round-robin",
+            "entrants": BOTS,
+            "meetings": 2,
+            "startsAt": starts,
+            "absentAfterS": 5,
+        },
+    )
+    clients = [OriginalClient(working.ws, auths[bot], first_free(bot), "cup", limit_s=600) for bot in BOTS[:3]]
+    with playing(clients):
+        assert desk.ask("GET", "/cup/why?bot=ann")["code"] in ("scheduled", "playing", "pairing-soon", "all-busy")
+        wait_for(lambda: desk.finished(), "the end of the contest", 90)
+        rows = desk.ranking()
+        assert [row["played"] for row in rows.values()] == [6] * 4
+        assert (rows["ghost"]["absent"], rows["ghost"]["losses"]) == (6, 6)
+        for pair in desk.ask("GET", "/cup/meetings")["pairs"]:
+            assert (pair["played"] + pair["absent"], pair["left"]) == (2, 0)
+            assert len({one["first"] for one in pair["meetings"]}) == 2
+        check_agreement(desk, 6)
+        match_id = json.loads(desk.text("GET", "/cup/export.ndjson").splitlines()[0])["_id"]
+        voided = desk.ask("POST", f"/cup/games/{match_id}/void", {"reason": "the referee slept"})
+        assert voided["contest"]["state"] == "running"
+        wait_for(lambda: desk.finished() and len(desk.listed()) == 6, "the match to be replayed", 60)
+        assert match_id not in {row["match"] for row in desk.listed()}
+        check_agreement(desk, 6)
+    withdraw(desk)
+    actions = Counter(row["action"] for row in desk.ask("GET", "/cup/audit"))
+    assert actions["start"] == 1
+    assert (actions["finish"], actions["reopen"], actions["void"]) == (3, 2, 2)
+    assert desk.ask("GET", "/cup/audit")[-2]["by"] == "clock"
+    assert differences(town.settings) == []
+    assert desk.token not in town.logs()
+    assert "Traceback" not in town.logs()
+
+
+def withdraw(desk: Desk) -> None:
+    """A match is taken back when nobody is there any more; one of its bots withdraws, so that it is never replayed."""
+    game = json.loads(desk.text("GET", "/cup/export.ndjson").splitlines()[-1])
+    desk.ask("POST", f"/cup/games/{game['_id']}/void", {"reason": "once more"})
+    assert desk.ask("PATCH", "/cup", {"absentAfterS": 86_400})["absentAfterS"] == 86_400
+    why = desk.ask("GET", f"/cup/why?bot={game['players'][0]}")
+    assert (why["code"], why["left"]) == ("not-connected", [game["players"][1]])
+    assert desk.ask("DELETE", f"/cup/entrants/{game['players'][0]}")["withdrawn"] == [game["players"][0]]
+    wait_for(lambda: desk.finished(), "the end of the contest without it", 30)
+    check_agreement(desk, 5)
+
+
+def test_who_plays_in_a_contest_as_it_ends_is_told_when_its_match_is_over(working: Web, token: str) -> None:
     """If it keeps its connection, and so waits there for another."""
-    node = parts.web()
-    parts.worker()
-    desk = Desk(node, Storage(parts.settings).tokens.create("organiser"))
+    desk = Desk(working, token, "ending")
     desk.create()
-    desk.ask("POST", "/cup/start")
-    peers = [Peer(node.address) for _ in range(2)]
+    desk.ask("POST", "/ending/start")
+    peers = [Peer(working.address) for _ in range(2)]
     for number, peer in enumerate(peers):
-        peer.log_in(node.register(f"bot{number}"), contest="cup", protocol=2, session="keep")
+        peer.log_in(working.register(f"bot{number}"), contest="ending", protocol=2, session="keep")
     for peer in peers:
         peer.update()
-    desk.ask("DELETE", "/cup")
+    desk.ask("DELETE", "/ending")
     for peer in peers:
         assert peer.final()["state"]["reason"] == "void"
         assert "no match begins there any more" in peer.message()["notice"]
