@@ -130,13 +130,20 @@ def test_a_class_behind_one_address_is_let_in(servers: Cluster) -> None:
             assert [raw.answer().status for raw in raws] == [status] * count, lines
 
 
-def test_behind_a_trusted_proxy_the_last_address_it_added_counts(servers: Cluster) -> None:
-    """One proxy is trusted for one address; what stood in the header before it came to the proxy is nobody's word."""
-    node = servers.web(trusted_proxies=1, **SETTINGS)
+@pytest.fixture(scope="module")
+def behind_a_proxy(servers: Cluster) -> Web:
+    """Returns a web node that trusts one proxy for one address."""
+    return servers.web(trusted_proxies=1, **SETTINGS)
+
+
+def test_behind_a_trusted_proxy_the_last_address_it_added_counts(behind_a_proxy: Web) -> None:
+    """What stood in the header before it came to the proxy is nobody's word."""
 
     def register(forwarded: str) -> int:
         header = f"X-Forwarded-For: {forwarded}"
-        return ask(node.address, "/bots/numberwang", header, method="POST", body={"bot_id": new_name()}).status
+        return ask(
+            behind_a_proxy.address, "/bots/numberwang", header, method="POST", body={"bot_id": new_name()}
+        ).status
 
     assert [register(f"203.0.113.{n}, 198.51.100.1") for n in range(6)] == [201] * 5 + [429]
     assert register("198.51.100.2") == 201
@@ -144,12 +151,11 @@ def test_behind_a_trusted_proxy_the_last_address_it_added_counts(servers: Cluste
         assert register(garbage) in (201, 429)
 
 
-def test_behind_a_trusted_proxy_its_own_connections_are_not_counted(servers: Cluster) -> None:
+def test_behind_a_trusted_proxy_its_own_connections_are_not_counted(behind_a_proxy: Web) -> None:
     """All bots come through it; bots are counted by the address that it tells."""
-    node = servers.web(trusted_proxies=1, **SETTINGS)
     with ExitStack() as stack:
         for _ in range(12):
-            raw = stack.enter_context(Raw(node.address))
+            raw = stack.enter_context(Raw(behind_a_proxy.address))
             raw.send("GET /healthz HTTP/1.1", "Host: x")
             assert raw.answer().status == 200
 

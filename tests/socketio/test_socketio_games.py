@@ -403,11 +403,16 @@ TOO_DEEP_TO_READ = ["4" + "[" * 60_000] if sys.version_info < (3, 14) else []
 UNDECODABLE = {"3": ("b4AAAAA", "b", *TOO_DEEP_TO_READ), "4": ("", "/", "b4AAAAA", "4" + "[" * 5000)}
 
 
+@pytest.fixture(scope="module")
+def narrow(parts: Cluster) -> Web:
+    """Returns a web node that has room for one session of an address."""
+    return parts.web(max_streams_per_address=1)
+
+
 @pytest.mark.parametrize("eio", UNDECODABLE)
-def test_a_packet_that_cannot_be_decoded_ends_its_session(parts: Cluster, eio: str) -> None:
+def test_a_packet_that_cannot_be_decoded_ends_its_session(parts: Cluster, narrow: Web, eio: str) -> None:
     """By WebSocket: its address has room for another one at once, and nothing is logged as an error."""
-    web = parts.web(max_streams_per_address=1)
-    url = f"ws://{web.address}/socket.io/?EIO={eio}&transport=websocket"
+    url = f"ws://{narrow.address}/socket.io/?EIO={eio}&transport=websocket"
     for packet in UNDECODABLE[eio]:
         ws = websocket.create_connection(url, timeout=LIMIT_S)
         assert ws.recv().startswith("0{")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from cluster import Cluster
+from cluster import Cluster, Web
 from httpbots import Bots
 from viewers import Original, game
 
@@ -19,12 +19,18 @@ WRONG: dict[str, Callable[[str], Any]] = {
 }
 
 
+@pytest.fixture(scope="module")
+def strict(parts: Cluster) -> Web:
+    """Returns a web node at which an address may begin one game in a minute."""
+    return parts.web(games_per_minute=1)
+
+
 @pytest.mark.parametrize("how", WRONG)
-def test_a_game_that_is_refused_does_not_count(parts: Cluster, bots: Bots, how: str) -> None:
+def test_a_game_that_is_refused_does_not_count(parts: Cluster, strict: Web, bots: Bots, how: str) -> None:
     """It is refused at once, also when its address may begin no more."""
-    web, good = parts.web(games_per_minute=1), bots.url("good")
+    good = bots.url("good")
     wrong = WRONG[how](good)
-    with Original(web) as viewer, Original(web) as other:
+    with Original(strict) as viewer, Original(strict) as other:
         for number in (1, 2):
             viewer.say("NEW_GAME", wrong)
             viewer.until("ERROR", number)
