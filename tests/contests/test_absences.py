@@ -14,11 +14,11 @@ from battlebot.redisio import keys
 from battlebot.rules.registry import Registry
 
 
-def looks(hall: Hall, seconds: int, alive: bool = True, attended: bool = False) -> int:
-    """A look every second, while a node lives or none does, attendance is taken or not; how many meetings closed."""
+def looks(hall: Hall, seconds: int, alive: bool = True, attended: bool = False, every_s: int = 1) -> int:
+    """Looks for so long, while a node lives or none does, attendance is taken or not; how many meetings closed."""
     closed = 0
-    for _ in range(seconds):
-        hall.pass_time(1, alive)
+    for _ in range(0, seconds, every_s):
+        hall.pass_time(every_s, alive)
         if attended:
             hall.heartbeats.attended(hall.now_s, 0.0)
         closed += hall.look()
@@ -83,7 +83,7 @@ def test_nobody_is_absent_while_the_game_is_removed(hall: Hall) -> None:
     hall.begin("ab", absentAfterS=10)
     hall.wait("a")
     games, hall.pairer.registry = hall.pairer.registry, Registry({})
-    assert looks(hall, 30) == 0
+    assert looks(hall, 30, every_s=5) == 0
     hall.pairer.registry = games
     assert looks(hall, 10) == 0
     assert looks(hall, 1) == 1
@@ -187,9 +187,9 @@ def test_a_stateless_bot_is_missed_only_while_attendance_is_taken(hall: Hall) ->
     """Whatever its door may be; afterwards it has the grace of an outage, and then what was left."""
     hall.begin("ab", stateless="b", absentAfterS=10)
     hall.wait("a")
-    assert looks(hall, 30) == 0, "it has never been taken"
+    assert looks(hall, 30, every_s=5) == 0, "it has never been taken"
     assert looks(hall, 6, attended=True) == 0
-    assert looks(hall, 60) == 0, "it is no longer taken"
+    assert looks(hall, 60, every_s=5) == 0, "it is no longer taken"
     assert looks(hall, 15 + 4, alive=False, attended=True) == 0
     assert looks(hall, 1, alive=False, attended=True) == 1
     assert hall.storage.meetings.of_contest(GAME, "cup")[0]["victor"] == "a"
@@ -202,7 +202,7 @@ def test_a_stateless_bot_is_not_missed_while_it_is_asked_in_as_many_matches_as_i
     assert looks(hall, 6, attended=True) == 0
     full = [f"match{number}" for number in range(hall.settings.bot_matches)]
     hall.client.sadd(keys.asked_at("http://127.0.0.1:9/"), *full)
-    assert looks(hall, 30, attended=True) == 0
+    assert looks(hall, 30, attended=True, every_s=5) == 0
     hall.client.srem(keys.asked_at("http://127.0.0.1:9/"), full[0])
     assert looks(hall, 4, attended=True) == 0
     assert looks(hall, 2, attended=True) == 1
@@ -219,7 +219,7 @@ def test_a_stateless_bot_that_moves_to_a_full_address_while_the_contest_runs_is_
     hall.storage.bots.change("b", {"asked_since": since + timedelta(seconds=moved_s)})
     hall.wait("a")
     hall.client.sadd(keys.asked_at("http://127.0.0.1:9/"), *map(str, range(hall.settings.bot_matches)))
-    assert looks(hall, 30, attended=True) == closed
+    assert looks(hall, 30, attended=True, every_s=5) == closed
 
 
 def test_a_bot_that_was_made_unavailable_is_missed_though_other_bots_fill_its_address(hall: Hall) -> None:
@@ -238,7 +238,7 @@ def test_other_bots_are_missed_while_no_attendance_is_taken(hall: Hall) -> None:
     """They come in at their own door, and meet one another."""
     hall.begin("abc", stateless="b", absentAfterS=10)
     hall.wait("a")
-    assert looks(hall, 30) == 1
+    assert looks(hall, 30, every_s=5) == 1
     (row,) = hall.storage.meetings.of_contest(GAME, "cup")
     assert (set(row["bots"]), row["victor"]) == ({"a", "c"}, "a")
 
@@ -276,13 +276,13 @@ def cut(hall: Hall) -> Hall:
 
 def test_who_sits_at_a_node_that_hangs_is_missed_as_if_gone_only_after_a_while(cut: Hall) -> None:
     """The node may be gone for good, and the bot with it: the contest waits no longer for it than that."""
-    assert looks(cut, int(LONGEST_S) + 9) == 0
+    assert looks(cut, int(LONGEST_S), every_s=5) + looks(cut, 9) == 0
     assert looks(cut, 1) == 1
 
 
 def test_who_does_not_come_back_with_its_node_is_missed_after_the_grace(cut: Hall) -> None:
     """It left while the node hung: from the first heartbeat it has as long as after an outage."""
-    looks(cut, 60)
+    looks(cut, 60, every_s=5)
     cut.heartbeats.send("hung", cut.now_s, first=False)
     assert looks(cut, 1 + 15 + 9) == 0
     assert looks(cut, 1) == 1
@@ -291,7 +291,7 @@ def test_who_does_not_come_back_with_its_node_is_missed_after_the_grace(cut: Hal
 @pytest.mark.parametrize("node", ["n", "hung"])
 def test_who_has_come_back_is_missed_as_everybody_when_it_leaves(cut: Hall, node: str) -> None:
     """To any node, however short it was there."""
-    looks(cut, 60)
+    looks(cut, 60, every_s=5)
     cut.heartbeats.send("hung", cut.now_s, first=False)
     cut.wait("b", node=node)
     looks(cut, 1)
@@ -309,7 +309,7 @@ def test_a_ticket_that_is_about_to_be_taken_away_is_no_sign_of_the_bot(hall: Hal
     CutOff(hall.client, hall.heartbeats).note("hung", {f"{GAME}/cup": ["b"]}, hall.now_s)
     looks(hall, 1)
     hall.queues.drop_node("hung")
-    assert looks(hall, 60) == 0
+    assert looks(hall, 60, every_s=5) == 0
 
 
 def test_who_lost_its_seat_with_its_node_is_not_missed_either(hall: Hall) -> None:
@@ -323,7 +323,7 @@ def test_who_lost_its_seat_with_its_node_is_not_missed_either(hall: Hall) -> Non
     looks(hall, 1)
     hall.void(match.id)
     hall.wait("a")
-    assert looks(hall, 60) == 0
+    assert looks(hall, 60, every_s=5) == 0
 
 
 def test_who_hangs_with_its_node_is_not_missed_though_its_match_ends_before_the_node_is_dead(hall: Hall) -> None:
@@ -340,7 +340,7 @@ def test_who_hangs_with_its_node_is_not_missed_though_its_match_ends_before_the_
     hall.wait("a")
     hall.pass_time(10)
     hall.sweep()
-    assert looks(hall, 60) == 0
+    assert looks(hall, 60, every_s=5) == 0
 
 
 def test_who_sits_at_a_node_of_a_door_that_was_shut_for_long_is_noted_when_the_node_is_found_dead(hall: Hall) -> None:
