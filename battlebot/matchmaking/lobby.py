@@ -231,9 +231,12 @@ class Lobby:
             waiter.player.tell_over(how)
 
     def _tell_who_missed_it(self) -> None:
-        """Like `on_over`, in all contests: who ends one may be killed, or find Redis away, before it posts letters."""
+        """Like `on_over`, in all contests: who ends one may be killed, or find Redis away, before it posts letters.
+
+        Nobody posts one when the end of a contest that was finished early has passed: no match is played again then.
+        """
         for waiter in self._waiters.everybody():
-            if waiter.player.login.protocol >= 2 and not waiter.player.knows_over:
+            if waiter.player.login.protocol >= 2 and waiter.player.told_over != "for-good":
                 self._tell_if_over(waiter.player)
 
     def _tell_if_over(self, player: Player) -> None:

@@ -159,3 +159,23 @@ def test_who_plays_in_a_contest_as_it_ends_is_told_when_its_match_is_over(parts:
     for peer in peers:
         assert peer.final()["state"]["reason"] == "void"
         assert "no match begins there any more" in peer.message()["notice"]
+
+
+def test_who_waits_in_a_contest_that_ends_twice_is_told_how_it_ended_at_last(parts: Cluster) -> None:
+    """Finished, opened again by a match of others that is taken back, and cancelled."""
+    node = parts.web()
+    parts.worker()
+    desk = Desk(node, Storage(parts.settings).tokens.create("organiser"))
+    desk.create()
+    desk.ask("POST", "/cup/start")
+    clients = [OriginalClient(node.ws, node.register(bot), first_free(bot), "cup", limit_s=60) for bot in BOTS[:2]]
+    with playing(clients):
+        wait_for(desk.listed, "a match")
+    waits = Peer(node.address)
+    desk.ask("POST", "/cup/finish")
+    waits.log_in(node.register("eve"), contest="cup", protocol=2)
+    assert "only a match that is to be played again begins there" in waits.message()["notice"]
+    match_id = desk.listed()[0]["match"]
+    assert desk.ask("POST", f"/cup/games/{match_id}/void", {"reason": "a cable"})["contest"]["state"] == "running"
+    desk.ask("DELETE", "/cup")
+    assert "no match begins there any more" in waits.message()["notice"]
