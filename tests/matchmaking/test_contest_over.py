@@ -25,6 +25,9 @@ class Contests:
     def end(self, game: str, contest: str, how: str) -> None:
         self.how = how
 
+    def reopen(self, game: str, contest: str) -> None:
+        self.how = None
+
     def over(self, game: str, contest: str) -> str | None:
         return self.how
 
@@ -84,6 +87,21 @@ def test_who_was_told_that_it_is_over_for_good_is_told_nothing_more(lobby: Lobby
     for how in ("for-good", "for-now", "for-good"):
         lobby.on_over("numberwang", "cup", how)
     assert bot_of(player).told == [contest_over("cup", "for-good")]
+
+
+def test_who_waits_in_a_contest_that_was_opened_again_is_told_when_it_is_over_again(lobby: Lobby) -> None:
+    """However it ends; while it goes on, nobody is told anything."""
+    lobby.contests = Contests()
+    player = waits(lobby, "ada")
+    lobby.on_over("numberwang", "cup", "for-now")
+    lobby.on_reopened("numberwang", "cup")
+    for _ in range(LOOKED_AT):
+        lobby.tick()
+    assert told(player) == [1]
+    lobby.on_over("numberwang", "cup", "for-now")
+    for _ in range(LOOKED_AT):
+        lobby.tick()
+    assert bot_of(player).told == [contest_over("cup", "for-now")] * 2
 
 
 def test_a_letter_that_does_not_say_how_is_read(lobby: Lobby) -> None:
