@@ -160,8 +160,9 @@ class House:
         except Unavailable as error:
             log.warning("indexes.put_off", error=str(error))
         self.mongodb.start(PING_EVERY_S)
-        letters = {"freed": self.lobby.on_freed, "over": self.lobby.on_over, **(letters or {})}
-        Node(self.client, self.arena, self.timers, [self.lobby.tick, *ticks], letters, self.ended).start()
+        lobby = self.lobby
+        letters = {"freed": lobby.on_freed, "over": lobby.on_over, "reopened": lobby.on_reopened, **(letters or {})}
+        Node(self.client, self.arena, self.timers, [lobby.tick, *ticks], letters, self.ended).start()
 
 
 def create_app(settings: Settings) -> Flask:

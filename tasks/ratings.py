@@ -10,6 +10,8 @@ from tasks.workbench import Workbench, workbench
 
 log = structlog.get_logger()
 
+CHECK_AGAIN_S = 300.0  # after a check of all matches that failed, or whose process died: it may have taken a minute
+
 
 @shared_task(name="tasks.ratings.rate")
 def rate(game: str) -> int:
@@ -50,13 +52,20 @@ def sweep(thorough: bool = False) -> None:
 
 def _rate_alone(bench: Workbench, game: str, thorough: bool) -> None:
     try:
-        work = bench.mutex(f"ratings:{game}")
-        work.run(lambda: bench.rater.rate_new(game, thorough or bench.rating_checks.first(game)))
+        bench.mutex(f"ratings:{game}").run(lambda: _rate_and_check(bench, game, thorough))
     except Unavailable:
         raise
     except Exception:
         # an error in one game must not keep the others from their ratings
         log.exception("ratings.failed", game=game)
+
+
+def _rate_and_check(bench: Workbench, game: str, thorough: bool) -> int:
+    checks = thorough or bench.rating_checks.attempt(game, CHECK_AGAIN_S)
+    applied = bench.rater.rate_new(game, checks)
+    if checks:
+        bench.rating_checks.done(game)
+    return applied
 
 
 def _rate(bench: Workbench, game: str) -> int:

@@ -43,6 +43,9 @@ class ContestDoor(Protocol):
     def end(self, game: str, contest: str, how: str) -> None:
         """Notes that the contest is over, `for-now` or `for-good`. Returns at once."""
 
+    def reopen(self, game: str, contest: str) -> None:
+        """Notes that the contest, which was over `for-now`, goes on. Returns at once."""
+
     def over(self, game: str, contest: str) -> str | None:
         """Returns at once how the contest is over, as far as is known here; None if it is not."""
 
@@ -230,10 +233,19 @@ class Lobby:
         for waiter in self._waiters.in_queue(keys.queue_name(game, contest)):
             waiter.player.tell_over(how)
 
+    def on_reopened(self, game: str, contest: str) -> None:
+        """Has the players who wait in the contest, which goes on, told again when it is over again."""
+        self.contests.reopen(game, contest)
+        for waiter in self._waiters.in_queue(keys.queue_name(game, contest)):
+            waiter.player.told_over = None
+
     def _tell_who_missed_it(self) -> None:
-        """Like `on_over`, in all contests: who ends one may be killed, or find Redis away, before it posts letters."""
+        """Like `on_over`, in all contests: who ends one may be killed, or find Redis away, before it posts letters.
+
+        Nobody posts one when the end of a contest that was finished early has passed: no match is played again then.
+        """
         for waiter in self._waiters.everybody():
-            if waiter.player.login.protocol >= 2 and not waiter.player.knows_over:
+            if waiter.player.login.protocol >= 2 and waiter.player.told_over != "for-good":
                 self._tell_if_over(waiter.player)
 
     def _tell_if_over(self, player: Player) -> None:

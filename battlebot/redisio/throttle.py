@@ -24,6 +24,17 @@ class SharedThrottle:
         with redis_errors():
             return bool(self._client.set(keys.throttled(self._work, subject), "1", nx=True, px=self._every_ms))
 
+    def attempt(self, subject: str, again_s: float) -> bool:
+        """Like `first`, for work that may fail: until it is `done`, the interval lasts for only `again_s`."""
+        with redis_errors():
+            key = keys.throttled(self._work, subject)
+            return bool(self._client.set(key, "1", nx=True, px=int(again_s * 1000)))
+
+    def done(self, subject: str) -> None:
+        """Begins the whole interval: the work that was attempted is done."""
+        with redis_errors():
+            self._client.set(keys.throttled(self._work, subject), "1", px=self._every_ms)
+
     def now(self, subject: str) -> bool:
         """Returns whether to ask for the work now; if not, the subject is put off, and a later `due` returns it."""
         if self.first(subject):

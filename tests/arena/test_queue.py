@@ -68,6 +68,15 @@ def test_by_name_who_was_met_least_recently_is_taken(queues: Queues, client: red
     assert [other.bot for other in others(queues.wait(GAME, ticket("d", 1), 1, Manner(by_name=True)))] == ["a"]
 
 
+def test_by_name_a_stateless_bot_is_taken_only_if_no_other_waits(queues: Queues, client: redis.Redis) -> None:
+    """Wherever it stands in the queue, and though the bot has met all others, and not this one."""
+    client.zadd(keys.met(GAME, "d"), {"a": 1, "b": 2, "s": 3})
+    for one in (ticket("b", 1), ticket("s", 2, node=STATELESS), ticket("a", 3), ticket("t", 4, node=STATELESS)):
+        queues.wait(GAME, one, BY_A_TASK)
+    taken = [others(queues.wait(GAME, ticket("d", number), 1, Manner(by_name=True))) for number in range(5, 9)]
+    assert [other.bot for (other,) in taken] == ["a", "b", "t", "s"]
+
+
 def beats(client: redis.Redis, node: str, at_ms: int) -> None:
     """A heartbeat of a node."""
     client.zadd(keys.NODES, {node: at_ms})

@@ -1,14 +1,16 @@
-"""Players who wait in a contest that ends are told so, once."""
+"""Players who wait in a contest that ends are told so, once for each way in which it ends."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from lobbies import bot_of, comes
 
 from battlebot.arena.live.mail import over
 from battlebot.arena.node.player import Player
 from battlebot.matchmaking.lobby import LOOKED_AT, Lobby
+from battlebot.wire.updates import contest_over
 
 
 class Contests:
@@ -22,6 +24,9 @@ class Contests:
 
     def end(self, game: str, contest: str, how: str) -> None:
         self.how = how
+
+    def reopen(self, game: str, contest: str) -> None:
+        self.how = None
 
     def over(self, game: str, contest: str) -> str | None:
         return self.how
@@ -58,6 +63,45 @@ def test_the_letter_and_the_look_tell_a_player_once(lobby: Lobby) -> None:
     for _ in range(LOOKED_AT):
         lobby.tick()
     assert told(by_look, by_letter, *others) == [1, 1, 0, 0]
+
+
+@pytest.mark.parametrize("by_letter", [True, False])
+def test_who_was_told_that_it_is_over_for_now_is_told_that_it_is_for_good(lobby: Lobby, by_letter: bool) -> None:
+    """A match of others was taken back, and the contest cancelled; or its end has passed, of which no letter tells."""
+    lobby.contests = Contests()
+    player = waits(lobby, "ada")
+    lobby.on_over("numberwang", "cup", "for-now")
+    if by_letter:
+        lobby.on_over("numberwang", "cup", "for-good")
+    else:
+        lobby.contests.end("numberwang", "cup", "for-good")
+    for _ in range(LOOKED_AT):
+        lobby.tick()
+    assert bot_of(player).told == [contest_over("cup", how) for how in ("for-now", "for-good")]
+
+
+def test_who_was_told_that_it_is_over_for_good_is_told_nothing_more(lobby: Lobby) -> None:
+    """A letter that does not say how, or a look that began before the contest was cancelled, may come after that."""
+    lobby.contests = Contests()
+    player = waits(lobby, "ada")
+    for how in ("for-good", "for-now", "for-good"):
+        lobby.on_over("numberwang", "cup", how)
+    assert bot_of(player).told == [contest_over("cup", "for-good")]
+
+
+def test_who_waits_in_a_contest_that_was_opened_again_is_told_when_it_is_over_again(lobby: Lobby) -> None:
+    """However it ends; while it goes on, nobody is told anything."""
+    lobby.contests = Contests()
+    player = waits(lobby, "ada")
+    lobby.on_over("numberwang", "cup", "for-now")
+    lobby.on_reopened("numberwang", "cup")
+    for _ in range(LOOKED_AT):
+        lobby.tick()
+    assert told(player) == [1]
+    lobby.on_over("numberwang", "cup", "for-now")
+    for _ in range(LOOKED_AT):
+        lobby.tick()
+    assert bot_of(player).told == [contest_over("cup", "for-now")] * 2
 
 
 def test_a_letter_that_does_not_say_how_is_read(lobby: Lobby) -> None:

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from types import SimpleNamespace
 from typing import Any
 
+import pytest
+import redis
 from cluster import Cluster, wait_for
 from original_client import OriginalClient
 from stored_matches import GAME, kept, make_void, right, season
 
+import tasks.ratings
+from battlebot.config import Settings
+from battlebot.errors import Unavailable
 from battlebot.ratings.service import Rater
 from battlebot.redisio import keys
 from battlebot.redisio.connection import connect
+from battlebot.redisio.mutex import Locks, Mutex
+from battlebot.redisio.throttle import SharedThrottle
 from battlebot.storage import Storage
 from tasks.celeryapp import make_celery
 
@@ -66,9 +75,44 @@ def test_the_sweep_finds_what_nobody_asked_for(parts: Cluster, storage: Storage)
     void_one(storage, games)
     client = connect(parts.settings.redis_url)
     hour = keys.throttled("rating checks", GAME)
-    assert client.pttl(hour) > 3_000_000 * parts.settings.sweep_interval_s
+    wait_for(lambda: client.pttl(hour) > 3_000_000 * parts.settings.sweep_interval_s, "the hour to be noted")
     client.delete(hour)
     wait_for(lambda: kept(storage) == right(games), "the thorough sweep")
+
+
+@pytest.mark.parametrize("failure", [Unavailable("MongoDB does not answer now."), ValueError("ours"), SystemExit()])
+def test_a_check_of_all_matches_that_fails_is_made_again_before_the_hour_is_over(
+    settings: Settings, storage: Storage, client: redis.Redis, monkeypatch: pytest.MonkeyPatch, failure: BaseException
+) -> None:
+    """Though not with each sweep: it may take a minute. One whose process was killed has failed as well."""
+    bench: Any = SimpleNamespace(
+        storage=storage,
+        rater=Rater(storage),
+        mutex=lambda work: Mutex(Locks(client), work),
+        rating_checks=SharedThrottle(client, "rating checks", 3600.0),
+    )
+    monkeypatch.setattr(tasks.ratings, "workbench", lambda: bench)
+    storage.archive.store(season(20))
+    bench.rater.rate_new(GAME)
+    real, thorough, failures = bench.rater.rate_new, list[bool](), [failure]
+
+    def rate_new(game: str, checks: bool) -> int:
+        thorough.append(checks)
+        if checks and failures:
+            raise failures.pop()
+        return real(game, checks)
+
+    bench.rater.rate_new = rate_new
+    hour = keys.throttled("rating checks", GAME)
+    with suppress(SystemExit):
+        tasks.ratings.sweep()
+    assert 0 < client.pttl(hour) <= tasks.ratings.CHECK_AGAIN_S * 1000
+    tasks.ratings.sweep()
+    client.delete(hour)  # that time is over
+    tasks.ratings.sweep()
+    assert client.pttl(hour) > 3_000_000
+    tasks.ratings.sweep()
+    assert thorough == [True, False, True, False]
 
 
 def test_a_rebuild_is_asked_for_by_name(parts: Cluster, storage: Storage) -> None:

@@ -47,3 +47,14 @@ def test_what_is_only_asked_for_the_first_time_is_not_put_off(client: redis.Redi
     assert short.first("chess")
     while not short.first("chess"):
         pass
+
+
+def test_work_that_was_attempted_and_not_done_is_attempted_again_soon(client: redis.Redis) -> None:
+    """Once it is done, the whole interval passes."""
+    throttle = SharedThrottle(client, "checks", every_s=60.0)
+    assert throttle.attempt("chess", again_s=0.05)
+    while not throttle.attempt("chess", again_s=0.05):
+        pass
+    throttle.done("chess")
+    assert client.pttl(keys.throttled("checks", "chess")) > 30_000
+    assert not throttle.attempt("chess", again_s=0.05)

@@ -98,3 +98,8 @@ def freed(place: str) -> bytes:
 def over(game: str, contest: str, how: str) -> bytes:
     """The letter that tells a node that a contest is over, and how, for the players who wait in it there."""
     return orjson.dumps({"do": "over", "game": game, "contest": contest, "how": how})
+
+
+def reopened(game: str, contest: str) -> bytes:
+    """The letter that tells a node that a contest that was over goes on, as a match in it was taken back."""
+    return orjson.dumps({"do": "reopened", "game": game, "contest": contest})

@@ -9,7 +9,7 @@ from typing import Any
 
 import redis
 
-from battlebot.arena.places import is_stateless, node_of, place_and_bot, ticket_of
+from battlebot.arena.places import STATELESS, is_stateless, node_of, place_and_bot, ticket_of
 from battlebot.redisio import keys
 from battlebot.redisio.connection import redis_errors, texts
 from battlebot.redisio.scripts import Argument, Script, Scripts
@@ -46,8 +46,8 @@ class Manner:
 
     - `look_for_seats`: if the bot has empty seats, it is given these.
     - `by_name`: at a door where a name plays one match at a time. If one other is wanted, takes the one that the bot
-      has met least recently, and notes it. With `look_for_seats`, a live match of the bot's name is a seat for it,
-      empty or held by an earlier connection.
+      has met least recently, a stateless one only if no other waits, and notes it. With `look_for_seats`, a live match
+      of the bot's name is a seat for it, empty or held by an earlier connection.
     - `hold_if_playing`: no ticket is made while the bot's newest match is not over.
     - `hold_for`: none is made for the sake of this match, even if it is over.
     """
@@ -135,7 +135,7 @@ class Queues:
             script_keys.append(keys.switched_off(ticket.bot))
         arguments: list[Argument] = [ticket.text, int(ticket.since_s * 1000), ticket.bot, name, others, HELD_MS]
         arguments += [int(manner.look_for_seats), int(manner.by_name), int(manner.hold_if_playing)]
-        arguments += [keys.ticket(""), keys.met(name, ""), keys.mailbox(""), manner.hold_for]
+        arguments += [keys.ticket(""), keys.met(name, ""), keys.mailbox(""), manner.hold_for, STATELESS]
         return _found(*self._scripts.run(WAIT, script_keys, arguments))
 
     def give_back(self, ticket: Ticket, others: Sequence[Ticket]) -> None:

@@ -1,5 +1,5 @@
 -- Puts a bot's ticket into a queue, unless a seat or a match is there for the bot; or takes the tickets of the longest
--- waiting others, or of the one that it has met least recently.
+-- waiting others, or of the one that it has met least recently, a connected one if there is one.
 -- Returns {'seat', match...}, {'match', match}, {'hold', match}, {'take', ticket...} or
 -- {'wait', 1 if pairing must be asked for now, 1 if somebody was left out whose node may be dead}.
 local queue, queues, empty_seats, own_mark, newest, deadlines, nodes = unpack(KEYS, 1, 7)
@@ -12,15 +12,16 @@ local ticket, since_ms, bot, queue_name, wanted, held_ms = ARGV[1], ARGV[2], ARG
 local looks_for_seats, by_name, holds_back_if_playing = ARGV[7] == '1', ARGV[8] == '1', ARGV[9] == '1'
 -- what the keys of marks, of whom a bot has met, and the names of mailboxes begin with
 local mark_of, met_of, mailbox_of = ARGV[10], ARGV[11], ARGV[12]
--- a match for which the bot is held back, even if it has ended, or ''
-local hold_for = ARGV[13]
+-- a match for which the bot is held back, even if it has ended, or ''; the node in the tickets of stateless bots
+local hold_for, stateless = ARGV[13], ARGV[14]
 
 local function bot_of(other) return string.match(other, '^[^/]*/[^/]*/(.*)$') end
+local function node_of(other) return string.match(other, '^[^/]*') end
 
 local is_alive = {}
 local function is_there(other)
   -- a node that reads no mail may be dead; one without a heartbeat has been swept already, or is no node
-  local node = string.match(other, '^[^/]*')
+  local node = node_of(other)
   if is_alive[node] == nil then
     local beat = redis.call('ZSCORE', nodes, node)
     local reads = beat and redis.call('PUBSUB', 'NUMSUB', mailbox_of .. node)[2] > 0
@@ -63,7 +64,8 @@ if wanted < 0 then
 end
 
 local strangers = by_name and wanted == 1
-local others, from, seen, met_at, left_out = {}, 0, {[bot] = true}, nil, 0
+local others, from, seen, left_out = {}, 0, {[bot] = true}, 0
+local met_at, can_wait  -- of the only other: when the bot met it, and whether it is stateless
 while #others < wanted or strangers and from < 1000 do
   local page = redis.call('ZRANGE', queue, from, from + 99)
   if #page == 0 then break end
@@ -73,7 +75,11 @@ while #others < wanted or strangers and from < 1000 do
       left_out = 1
     elseif strangers and not seen[its_bot] then
       local at = tonumber(redis.call('ZSCORE', met, its_bot) or '0')
-      if not met_at or at < met_at then others, met_at = {other}, at end
+      -- a stateless bot is for when nobody else waits
+      local later = node_of(other) == stateless
+      if not met_at or can_wait and not later or can_wait == later and at < met_at then
+        others, met_at, can_wait = {other}, at, later
+      end
       seen[its_bot] = true
     elseif not seen[its_bot] and #others < wanted then
       seen[its_bot] = true

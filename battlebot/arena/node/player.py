@@ -114,7 +114,7 @@ class Player:
         self.finished_matches = 0
         self.played_matches = 0  # finished, and not spoilt by the server
         self.was_spoilt = False  # its latest match, by the server
-        self.knows_over = False  # that the contest in which it waits is over
+        self.told_over: str | None = None  # how the contest in which it waits is over, as it was last told
         self.finished = ""  # the id of its latest match, whose end it has been told
         self.seen_version = login.version  # of the match that it resumes, until it has been told what it missed
         self.gone = False
@@ -142,16 +142,16 @@ class Player:
 
     def release(self) -> None:
         """Tells the player's door that its match is over."""
-        self.knows_over = False
+        self.told_over = None
         self._released(self)
 
     def tell_over(self, how: str) -> None:
-        """Sends the notice that its contest is over, `for-now` or `for-good`, once until its next match.
+        """Sends the notice that its contest is over, `for-now` or `for-good`, each once until its next match.
 
-        Protocol 1 knows no notices.
+        After `for-good` there is nothing left to say. Protocol 1 knows no notices.
         """
-        if self.login.protocol >= 2 and self.login.contest is not None and not self.knows_over:
-            self.knows_over = True
+        if self.login.protocol >= 2 and self.login.contest is not None and self.told_over not in (how, "for-good"):
+            self.told_over = how
             self.channel.send(contest_over(self.login.contest, how))
 
     def forget_clock(self) -> None:

@@ -26,6 +26,7 @@ log = structlog.get_logger()
 may_tell = LogLimit()
 
 KNOWN_FOR_S = 2.0  # after that, a login has a cached contest refreshed in the background
+HEARD_S = 0.0  # instead of when it was seen, for a cached contest of which a letter has told more than the cache knew
 OPENING_S = 5.0  # how long a login waits for another one that is opening the same contest
 DOORS = 64
 REMEMBERED = 50_000  # contests, and bots in contests; then the cache is cleared
@@ -82,14 +83,21 @@ class Entrance:
 
         Returns at once: the next login has it looked up in the background.
         """
-        _, known = self._known.get((game, contest), (0.0, None))
-        if known is not None:
-            self._known[game, contest] = (0.0, replace(known, state="finished" if how == "for-now" else "cancelled"))
+        self._hear(game, contest, "finished" if how == "for-now" else "cancelled")
+
+    def reopen(self, game: str, contest: str) -> None:
+        """Notes that the contest, which was over `for-now`, goes on. Returns at once, as `end` does."""
+        self._hear(game, contest, "running")
 
     def over(self, game: str, contest: str) -> str | None:
         """Returns at once how the contest is over, as far as is known here; None if it is not."""
         known = self._cached(game, contest)
         return None if known is None else _over(known)
+
+    def _hear(self, game: str, contest: str, state: str) -> None:
+        _, known = self._known.get((game, contest), (HEARD_S, None))
+        if known is not None:
+            self._known[game, contest] = (HEARD_S, replace(known, state=state))
 
     def _rank(self, entries: Sequence[Entry]) -> list[bool]:
         """Gives each bot a row in its contest's ranking, unless that is over; returns whether each has one now."""
@@ -115,7 +123,7 @@ class Entrance:
         return self._cached(game, contest) or self._look(game, contest) or self._opened(game, contest, address)
 
     def _cached(self, game: str, contest: str) -> Contest | None:
-        seen_s, known = self._known.get((game, contest), (0.0, None))
+        seen_s, known = self._known.get((game, contest), (HEARD_S, None))
         if known is not None and time.monotonic() - seen_s >= KNOWN_FOR_S:
             # the cached contest serves this login: a MongoDB that hangs must not hold it up
             self._known[game, contest] = (time.monotonic(), known)
@@ -131,8 +139,12 @@ class Entrance:
                 log.warning("contest.seen_late", game=game, contest=contest)
 
     def _look(self, game: str, contest: str) -> Contest | None:
+        before = self._known.get((game, contest))
         found = self._storage.contests.find(game, contest)
-        return None if found is None else self._remembered(game, contest, found)
+        now = self._known.get((game, contest))
+        # a letter that came meanwhile may tell of something later
+        is_overtaken = now is not None and now is not before and now[0] == HEARD_S
+        return found if found is None or is_overtaken else self._remembered(game, contest, found)
 
     def _opened(self, game: str, contest: str, address: str) -> Contest:
         """Opens the contest by one login; concurrent logins, at this node or another, find it open."""

@@ -13,7 +13,7 @@ from typing import Any
 import structlog
 
 from battlebot.arena.live.conduct import Conductor
-from battlebot.arena.live.mail import over
+from battlebot.arena.live.mail import over, reopened
 from battlebot.contests.cap import cap_of
 from battlebot.contests.contest import Contest
 from battlebot.contests.installed import format_of
@@ -266,10 +266,16 @@ class Organiser:
         for note in done.notes:
             log.info("contest.changed", action=note.action, game=contest.game, contest=contest.name, by=note.by)
             self.bus.publish(keys.contest_events(*contest.where), note.action.encode())
+        actions = {note.action for note in done.notes}
         how = contest.over(sharedtime.now())
-        if how is not None and any(note.action in ENDS for note in done.notes):
-            for node in self.conductor.heartbeats.all():
-                self.conductor.store.post(node, over(*contest.where, how))
+        if how is not None and not actions.isdisjoint(ENDS):
+            self._post(over(*contest.where, how))
+        elif "reopen" in actions:
+            self._post(reopened(*contest.where))
+
+    def _post(self, letter: bytes) -> None:
+        for node in self.conductor.heartbeats.all():
+            self.conductor.store.post(node, letter)
 
 
 def _check_not_built_upon(contest: Contest, meeting: Row, among: Sequence[Row], match_id: str) -> None:
