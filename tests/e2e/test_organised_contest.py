@@ -170,38 +170,37 @@ def test_who_plays_in_a_contest_as_it_ends_is_told_when_its_match_is_over(workin
         assert "no match begins there any more" in peer.message()["notice"]
 
 
-def test_who_waits_in_a_contest_that_ends_twice_is_told_how_it_ended_at_last(parts: Cluster) -> None:
+def test_who_waits_in_a_contest_that_ends_twice_is_told_how_it_ended_at_last(working: Web, token: str) -> None:
     """Finished, opened again by a match of others that is taken back, and cancelled."""
-    node = parts.web()
-    parts.worker()
-    desk = Desk(node, Storage(parts.settings).tokens.create("organiser"))
+    desk = Desk(working, token, "twice")
     desk.create()
-    desk.ask("POST", "/cup/start")
-    clients = [OriginalClient(node.ws, node.register(bot), first_free(bot), "cup", limit_s=60) for bot in BOTS[:2]]
+    desk.ask("POST", "/twice/start")
+    auths = {bot: working.register(bot) for bot in ("fay", "gus", "eve")}
+    clients = [OriginalClient(working.ws, auths[bot], first_free(bot), "twice", limit_s=60) for bot in ("fay", "gus")]
     with playing(clients):
         wait_for(desk.listed, "a match")
-    waits = Peer(node.address)
-    desk.ask("POST", "/cup/finish")
-    waits.log_in(node.register("eve"), contest="cup", protocol=2)
+    waits = Peer(working.address)
+    desk.ask("POST", "/twice/finish")
+    waits.log_in(auths["eve"], contest="twice", protocol=2)
     assert "only a match that is to be played again begins there" in waits.message()["notice"]
     match_id = desk.listed()[0]["match"]
-    assert desk.ask("POST", f"/cup/games/{match_id}/void", {"reason": "a cable"})["contest"]["state"] == "running"
-    desk.ask("DELETE", "/cup")
+    assert desk.ask("POST", f"/twice/games/{match_id}/void", {"reason": "a cable"})["contest"]["state"] == "running"
+    desk.ask("DELETE", "/twice")
     assert "no match begins there any more" in waits.message()["notice"]
 
 
-def test_who_plays_in_a_contest_that_is_opened_again_is_not_told_that_it_is_over(parts: Cluster) -> None:
+def test_who_plays_in_a_contest_that_is_opened_again_is_not_told_that_it_is_over(
+    working: Web, nodes: list[Web], token: str
+) -> None:
     """A node that learned of its end learns that it goes on, also where nobody waits in it meanwhile."""
-    nodes = [parts.web(), parts.web()]
-    parts.worker()
-    desk = Desk(nodes[0], Storage(parts.settings).tokens.create("organiser"), game="numberwang")
+    desk = Desk(working, token, "again", game="numberwang")
     desk.create(turnTimeoutMs=60_000)
-    desk.ask("POST", "/cup/start")
+    desk.ask("POST", "/again/start")
     peers = {}
     for bot, node in zip(BOTS, nodes, strict=False):
         peers[bot] = Peer(node.address)
         auth = nodes[0].register(bot, "numberwang")
-        peers[bot].log_in(auth, contest="cup", protocol=2, session="keep")
+        peers[bot].log_in(auth, contest="again", protocol=2, session="keep")
 
     def played(n: int) -> Message:
         """The update of a turn, as the last of its readers saw it."""
@@ -214,8 +213,8 @@ def test_who_plays_in_a_contest_that_is_opened_again_is_not_told_that_it_is_over
     first = played(10)["match"]["id"]
     assert played(0)["state"]["complete"]
     assert played(1)["match"]["id"] != first
-    desk.ask("POST", "/cup/finish")
-    assert desk.ask("POST", f"/cup/games/{first}/void", {"reason": "a cable"})["contest"]["state"] == "running"
+    desk.ask("POST", "/again/finish")
+    assert desk.ask("POST", f"/again/games/{first}/void", {"reason": "a cable"})["contest"]["state"] == "running"
     for n in (1, -1, 1, 10):
         played(n)
     assert played(0)["state"]["complete"]
