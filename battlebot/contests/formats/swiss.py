@@ -44,18 +44,19 @@ class Swiss(Format):
         return {"rounds": rounds}
 
     def due(self, situation: Situation) -> list[Due]:
-        """The meetings left in the rounds that have begun; once those are over, the whole next round."""
+        """The meetings left in the first of the rounds begun that is not over; once all are over, the whole next round.
+
+        A later round stays as it is meanwhile: what becomes of it depends on that round's results.
+        """
         book = _Book(situation)
-        found: dict[tuple[str, str], Due] = {}
-        for meeting in chain.from_iterable(book.left):
-            found.setdefault(pair_of(meeting.first, meeting.second), meeting)
-        if found or any(met.state == "open" for met in situation.met) or len(book.rounds) >= _rounds(situation):
-            return list(found.values())
-        return book.left_in(len(book.rounds) + 1)
+        for met, left in zip(book.rounds, book.left, strict=True):
+            if left or any(one.state == "open" for one in met):
+                return left
+        return book.next_round()
 
     def planned(self, situation: Situation) -> int | None:
         """Counts half of the field for each round not yet begun; an estimate if some pairs may not meet again."""
-        ahead = self.due(situation)
+        ahead = _Book(situation).ahead()
         if not ahead and all(met.state != "open" for met in situation.met):
             return len(situation.met)
         staying = sum(bot not in situation.withdrawn for bot in situation.entrants)
@@ -64,15 +65,19 @@ class Swiss(Format):
 
     def may_meet(self, situation: Situation) -> Callable[[str, str], bool]:
         """Whether there is a round left in which the two may meet."""
-        ahead = self.due(situation)
+        ahead = _Book(situation).ahead()
         if _has_rounds_after(ahead, situation):
             return lambda a, b: True
         pairs = {pair_of(one.first, one.second) for one in ahead}
         return lambda a, b: pair_of(a, b) in pairs
 
     def has_more(self, situation: Situation, bot: str) -> bool | None:
-        """Whether there is a round after those that have begun or begin now: it need not be paired to know."""
-        return _has_rounds_after(self.due(situation), situation)
+        """Whether one of its meetings waits for an earlier round, or rounds come after those begun or beginning now.
+
+        Those need not be paired to know.
+        """
+        ahead = _Book(situation).ahead()
+        return _has_rounds_after(ahead, situation) or any(bot in meeting.bots for meeting in ahead)
 
     def byes(self, situation: Situation) -> dict[str, int]:
         """Bot -> 1, for each bot that has had a bye: from the beginning of the first round that it sits out.
@@ -149,6 +154,16 @@ class _Book:
             pairs = self._paired(free, number, self.record)
         balance = _balance(earlier)
         return [self._due(number, *two, balance) for two in pairs]
+
+    def next_round(self) -> list[Due]:
+        """The whole round after those that have begun, if there is one."""
+        number = len(self.rounds) + 1
+        return self.left_in(number) if number <= _rounds(self.situation) else []
+
+    def ahead(self) -> list[Due]:
+        """All meetings left in the rounds that have begun, also those that wait for an earlier round; else as `due`."""
+        left = list(chain.from_iterable(self.left))
+        return left or ([] if any(met.state == "open" for met in self.situation.met) else self.next_round())
 
     def _has(self, number: int) -> bool:
         return number <= len(self.rounds)
