@@ -8,7 +8,7 @@ from itertools import chain, combinations
 from typing import Any
 
 from battlebot.contests.formats.contract import Format
-from battlebot.contests.formats.matching import MANY, Entrant, matching
+from battlebot.contests.formats.matching import Entrant, matching, takes_long
 from battlebot.contests.formats.record import Record, pair_of
 from battlebot.contests.formats.seating import check_fields
 from battlebot.contests.formats.situation import Due, Met, Situation, directly
@@ -147,7 +147,7 @@ class _Book:
             return []
         earlier = [met for met in self.situation.met if met.round < number]
         played = {pair_of(met.first, met.second) for met in self.rounds[number - 1]} if self._has(number) else set()
-        whole = self._paired(self.active, number, _record(earlier))
+        whole = self._paired(self.active, number, _record(earlier), ahead=_rounds(self.situation) - number)
         pairs = [two for two in whole if set(two) <= set(free)]
         fits = played <= {pair_of(*two) for two in whole}
         if not fits or any(self.record.met(*two) >= self.situation.meetings for two in pairs):
@@ -181,7 +181,7 @@ class _Book:
             first = self.void.get((number, n, pair_of(a, b))) or min(a, b, key=balance.__getitem__)
         return Due(number, n, first, b if first == a else a)
 
-    def _paired(self, bots: Sequence[str], number: int, record: Record) -> list[tuple[str, str]]:
+    def _paired(self, bots: Sequence[str], number: int, record: Record, ahead: int = 0) -> list[tuple[str, str]]:
         scores, balance = self._scores(number), _balance(met for met in self.situation.met if met.round < number)
         have_sat_out = set(chain.from_iterable(self.sitting_out[: number - 1]))
         for later in range(number + 1, len(self.rounds) + 1):
@@ -195,8 +195,8 @@ class _Book:
             for b, between in record.numbers.get(a, {}).items()
             if index[a] < index.get(b, 0)
         }
-        call = self.situation.call if len(bots) >= MANY else directly
-        pairs = call(matching, entrants, tuple(sorted(often)), self.situation.meetings)
+        call = self.situation.call if takes_long(len(bots), _rounds(self.situation)) else directly
+        pairs = call(matching, entrants, tuple(sorted(often)), self.situation.meetings, ahead)
         return [(bots[i], bots[j]) for i, j in pairs]
 
     def _scores(self, number: int) -> dict[str, int]:
