@@ -147,12 +147,13 @@ class _Book:
             return []
         earlier = [met for met in self.situation.met if met.round < number]
         played = {pair_of(met.first, met.second) for met in self.rounds[number - 1]} if self._has(number) else set()
-        whole = self._paired(self.active, number, _record(earlier), ahead=_rounds(self.situation) - number)
+        whole = self._paired(self.active, number, earlier, ahead=_rounds(self.situation) - number)
         pairs = [two for two in whole if set(two) <= set(free)]
         fits = played <= {pair_of(*two) for two in whole}
         if not fits or any(self.record.met(*two) >= self.situation.meetings for two in pairs):
-            pairs = self._paired(free, number, self.record)
-        balance = _balance(earlier)
+            pairs = self._paired(free, number, self.situation.met)
+        # who played in later rounds before a meeting of this one was due has moved first or second there
+        balance = _balance(self.situation.met)
         return [self._due(number, *two, balance) for two in pairs]
 
     def next_round(self) -> list[Due]:
@@ -181,8 +182,9 @@ class _Book:
             first = self.void.get((number, n, pair_of(a, b))) or min(a, b, key=balance.__getitem__)
         return Due(number, n, first, b if first == a else a)
 
-    def _paired(self, bots: Sequence[str], number: int, record: Record, ahead: int = 0) -> list[tuple[str, str]]:
-        scores, balance = self._scores(number), _balance(met for met in self.situation.met if met.round < number)
+    def _paired(self, bots: Sequence[str], number: int, met: Sequence[Met], ahead: int = 0) -> list[tuple[str, str]]:
+        """The pairs of these bots in the round, of whose meetings those in `met` are to be taken into account."""
+        scores, balance, record = self._scores(number), _balance(met), _record(met)
         have_sat_out = set(chain.from_iterable(self.sitting_out[: number - 1]))
         for later in range(number + 1, len(self.rounds) + 1):
             if not self.free_in(later):

@@ -103,6 +103,12 @@ def test_the_first_move_goes_to_who_had_it_less_often() -> None:
     assert [(one.n, one.first) for one in FORM.due(rematch)] == [(2, "b")]
 
 
+def test_the_first_move_of_a_late_meeting_counts_the_later_rounds() -> None:
+    """g and h, brought back, meet in round 1: g has moved first in round 2, h has not played."""
+    now = after(8, "ad+ be+ cf+", "fa+ gb+ dc+")
+    assert words(FORM.due(now)) == ["1hg"]
+
+
 @pytest.mark.parametrize("size", [5, 7, 8, 9])
 def test_a_rounds_pairings_stay_while_some_are_reserved_or_void(size: int) -> None:
     """The same pairs, numbers and first movers, though a bot with a bye would be free to take a place."""
