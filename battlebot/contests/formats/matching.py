@@ -14,6 +14,7 @@ from battlebot.contests.formats.lookahead import Pair, Search, greatest, less
 MANY = 128  # entrants: the library pairs a round of so many or more in one piece, which takes up to seconds
 MOST_AHEAD = 32  # entrants: in larger fields no round is chosen with a view to those after it
 MANY_AHEAD = 10  # entrants: with so many or more, a round of a contest that needs that view may take as long
+UNMET = (0, None)  # how often two bots have met that have not, and who moves first then: it depends
 BALANCE = 2  # first minus second moves may be off by this much either way; beyond it, balance outranks scores
 
 
@@ -44,21 +45,24 @@ def takes_long(size: int, rounds: int) -> bool:
 
 @lru_cache(maxsize=64)
 def matching(
-    entrants: tuple[Entrant, ...], met: tuple[tuple[int, int, int], ...], cap: int, ahead: int = 0
+    entrants: tuple[Entrant, ...], met: tuple[tuple[int, int, int, int], ...], cap: int, ahead: int = 0
 ) -> tuple[tuple[int, int], ...]:
     """The pairs of the round as indices into `entrants` (in seeding order), lower index first; best scores first.
 
-    `met`: `(i, j, how often)` for i < j. Makes as many pairs as possible with no two bots meeting more than `cap` times
-    in all, and among such pairings picks one of minimum cost that leaves enough pairs for the rounds to follow, `ahead`
-    in number; with more than MOST_AHEAD entrants, whatever it leaves.
+    `met`: `(i, j, how often, who moves first next)` for i < j. Makes as many pairs as possible with no two bots meeting
+    more than `cap` times in all, and among such pairings picks one of minimum cost that leaves enough pairs for the
+    rounds to follow, `ahead` in number; with more than MOST_AHEAD entrants, whatever it leaves.
     """
-    often = {(i, j): times for i, j, times in met}
+    before = {(i, j): (times, first) for i, j, times, first in met}
     ranks = _Ranks(entrants)
-    units = _units(ranks.dearest(max(often.values(), default=0)))
+    units = _units(ranks.dearest(max((times for times, _ in before.values()), default=0)))
     outs = [_price(ranks.sitting_out(i), units) for i in range(len(entrants))]
-    room = {two: cap - often.get(two, 0) for two in combinations(range(len(entrants)), 2) if often.get(two, 0) < cap}
+    left = {two: cap - before.get(two, UNMET)[0] for two in combinations(range(len(entrants)), 2)}
+    room = {two: times for two, times in left.items() if times > 0}
     # what a pair saves by its bots not sitting out
-    weights = {(i, j): outs[i] + outs[j] - _price(ranks.meeting(i, j, often.get((i, j), 0)), units) for i, j in room}
+    weights = {
+        (i, j): outs[i] + outs[j] - _price(ranks.meeting(i, j, *before.get((i, j), UNMET)), units) for i, j in room
+    }
     pairs: Sequence[Pair] = greatest(len(entrants), weights)
     if ahead and 1 < len(entrants) <= MOST_AHEAD:
         pairs = _lasting(entrants, pairs, weights, room, ahead)
@@ -122,23 +126,24 @@ class _Ranks:
             fold=self.last[entrant.score] - self.place[i],
         )
 
-    def meeting(self, i: int, j: int, times: int) -> Costs:
-        """The costs of a pair that has met `times` times."""
+    def meeting(self, i: int, j: int, times: int, first: int | None) -> Costs:
+        """The costs of a pair that has met `times` times. `first`: who moves first; None: who has the lower balance."""
         one, other = self.entrants[i], self.entrants[j]
         apart = abs(self.place[i] - self.place[j])
+        begins = one.balance <= other.balance if first is None else first == i
+        strain = _strain(one.balance, other.balance) if begins else _strain(other.balance, one.balance)
         return Costs(
             rematches=times,
-            strain=_strain(one.balance, other.balance),
+            strain=strain,
             distance=(self.group[one.score] - self.group[other.score]) ** 2,
             fold=abs(2 * apart - self.size[one.score]) if one.score == other.score else 0,
             clash=int(one.balance * other.balance > 0),
         )
 
 
-def _strain(one: int, other: int) -> int:
-    """The strain of two balances, if the bot with the lower one moves first."""
-    low, high = sorted((one, other))
-    return max(0, abs(low + 1) - BALANCE) + max(0, abs(high - 1) - BALANCE)
+def _strain(first: int, second: int) -> int:
+    """The strain of two balances, if the bot with the first one moves first."""
+    return max(0, abs(first + 1) - BALANCE) + max(0, abs(second - 1) - BALANCE)
 
 
 def _units(dearest: Costs) -> Costs:

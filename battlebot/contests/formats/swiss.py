@@ -192,7 +192,7 @@ class _Book:
         entrants = tuple(Entrant(scores[bot], balance[bot], bot in have_sat_out) for bot in bots)
         index = {bot: i for i, bot in enumerate(bots)}
         often = {
-            (index[a], index[b], len(between))
+            (index[a], index[b], len(between), index[record.first_mover(a, b, record.next_number(a, b))])
             for a in bots
             for b, between in record.numbers.get(a, {}).items()
             if index[a] < index.get(b, 0)
