@@ -8,7 +8,7 @@ from itertools import chain, combinations
 from typing import Any
 
 from battlebot.contests.formats.contract import Format
-from battlebot.contests.formats.matching import MANY, Entrant, matching
+from battlebot.contests.formats.matching import Entrant, matching, takes_long
 from battlebot.contests.formats.record import Record, pair_of
 from battlebot.contests.formats.seating import check_fields
 from battlebot.contests.formats.situation import Due, Met, Situation, directly
@@ -44,18 +44,19 @@ class Swiss(Format):
         return {"rounds": rounds}
 
     def due(self, situation: Situation) -> list[Due]:
-        """The meetings left in the rounds that have begun; once those are over, the whole next round."""
+        """The meetings left in the first of the rounds begun that is not over; once all are over, the whole next round.
+
+        A later round stays as it is meanwhile: what becomes of it depends on that round's results.
+        """
         book = _Book(situation)
-        found: dict[tuple[str, str], Due] = {}
-        for meeting in chain.from_iterable(book.left):
-            found.setdefault(pair_of(meeting.first, meeting.second), meeting)
-        if found or any(met.state == "open" for met in situation.met) or len(book.rounds) >= _rounds(situation):
-            return list(found.values())
-        return book.left_in(len(book.rounds) + 1)
+        for met, left in zip(book.rounds, book.left, strict=True):
+            if left or any(one.state == "open" for one in met):
+                return left
+        return book.next_round()
 
     def planned(self, situation: Situation) -> int | None:
         """Counts half of the field for each round not yet begun; an estimate if some pairs may not meet again."""
-        ahead = self.due(situation)
+        ahead = _Book(situation).ahead()
         if not ahead and all(met.state != "open" for met in situation.met):
             return len(situation.met)
         staying = sum(bot not in situation.withdrawn for bot in situation.entrants)
@@ -64,15 +65,19 @@ class Swiss(Format):
 
     def may_meet(self, situation: Situation) -> Callable[[str, str], bool]:
         """Whether there is a round left in which the two may meet."""
-        ahead = self.due(situation)
+        ahead = _Book(situation).ahead()
         if _has_rounds_after(ahead, situation):
             return lambda a, b: True
         pairs = {pair_of(one.first, one.second) for one in ahead}
         return lambda a, b: pair_of(a, b) in pairs
 
     def has_more(self, situation: Situation, bot: str) -> bool | None:
-        """Whether there is a round after those that have begun or begin now: it need not be paired to know."""
-        return _has_rounds_after(self.due(situation), situation)
+        """Whether one of its meetings waits for an earlier round, or rounds come after those begun or beginning now.
+
+        Those need not be paired to know.
+        """
+        ahead = _Book(situation).ahead()
+        return _has_rounds_after(ahead, situation) or any(bot in meeting.bots for meeting in ahead)
 
     def byes(self, situation: Situation) -> dict[str, int]:
         """Bot -> 1, for each bot that has had a bye: from the beginning of the first round that it sits out.
@@ -142,13 +147,24 @@ class _Book:
             return []
         earlier = [met for met in self.situation.met if met.round < number]
         played = {pair_of(met.first, met.second) for met in self.rounds[number - 1]} if self._has(number) else set()
-        whole = self._paired(self.active, number, _record(earlier))
+        whole = self._paired(self.active, number, earlier, ahead=_rounds(self.situation) - number)
         pairs = [two for two in whole if set(two) <= set(free)]
         fits = played <= {pair_of(*two) for two in whole}
         if not fits or any(self.record.met(*two) >= self.situation.meetings for two in pairs):
-            pairs = self._paired(free, number, self.record)
-        balance = _balance(earlier)
+            pairs = self._paired(free, number, self.situation.met)
+        # who played in later rounds before a meeting of this one was due has moved first or second there
+        balance = _balance(self.situation.met)
         return [self._due(number, *two, balance) for two in pairs]
+
+    def next_round(self) -> list[Due]:
+        """The whole round after those that have begun, if there is one."""
+        number = len(self.rounds) + 1
+        return self.left_in(number) if number <= _rounds(self.situation) else []
+
+    def ahead(self) -> list[Due]:
+        """All meetings left in the rounds that have begun, also those that wait for an earlier round; else as `due`."""
+        left = list(chain.from_iterable(self.left))
+        return left or ([] if any(met.state == "open" for met in self.situation.met) else self.next_round())
 
     def _has(self, number: int) -> bool:
         return number <= len(self.rounds)
@@ -166,8 +182,9 @@ class _Book:
             first = self.void.get((number, n, pair_of(a, b))) or min(a, b, key=balance.__getitem__)
         return Due(number, n, first, b if first == a else a)
 
-    def _paired(self, bots: Sequence[str], number: int, record: Record) -> list[tuple[str, str]]:
-        scores, balance = self._scores(number), _balance(met for met in self.situation.met if met.round < number)
+    def _paired(self, bots: Sequence[str], number: int, met: Sequence[Met], ahead: int = 0) -> list[tuple[str, str]]:
+        """The pairs of these bots in the round, of whose meetings those in `met` are to be taken into account."""
+        scores, balance, record = self._scores(number), _balance(met), _record(met)
         have_sat_out = set(chain.from_iterable(self.sitting_out[: number - 1]))
         for later in range(number + 1, len(self.rounds) + 1):
             if not self.free_in(later):
@@ -175,13 +192,13 @@ class _Book:
         entrants = tuple(Entrant(scores[bot], balance[bot], bot in have_sat_out) for bot in bots)
         index = {bot: i for i, bot in enumerate(bots)}
         often = {
-            (index[a], index[b], len(between))
+            (index[a], index[b], len(between), index[record.first_mover(a, b, record.next_number(a, b))])
             for a in bots
             for b, between in record.numbers.get(a, {}).items()
             if index[a] < index.get(b, 0)
         }
-        call = self.situation.call if len(bots) >= MANY else directly
-        pairs = call(matching, entrants, tuple(sorted(often)), self.situation.meetings)
+        call = self.situation.call if takes_long(len(bots), _rounds(self.situation)) else directly
+        pairs = call(matching, entrants, tuple(sorted(often)), self.situation.meetings, ahead)
         return [(bots[i], bots[j]) for i, j in pairs]
 
     def _scores(self, number: int) -> dict[str, int]:

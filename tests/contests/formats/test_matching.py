@@ -24,14 +24,18 @@ def all_pairings(entrants: tuple[int, ...]) -> Iterator[Pairs]:
         yield from (((one, other), *pairs) for pairs in all_pairings(rest))
 
 
-def cost(entrants: tuple[Entrant, ...], often: dict[tuple[int, int], int], pairs: Pairs) -> tuple[int, ...]:
-    """The costs of a pairing in their order, as docs/contests.md has them."""
+def cost(
+    entrants: tuple[Entrant, ...], often: dict[tuple[int, int], int], firsts: dict[tuple[int, int], int], pairs: Pairs
+) -> tuple[int, ...]:
+    """The costs of a pairing in their order, as docs/contests.md has them. `firsts`: who moves first in a rematch."""
     sitting_out = set(range(len(entrants))) - {entrant for pair in pairs for entrant in pair}
     scores = sorted({entrant.score for entrant in entrants})
     balances = []
-    for one, other in pairs:
-        low, high = sorted((entrants[one].balance, entrants[other].balance))
-        balances += [low + 1, high - 1]
+    for pair in pairs:
+        first, second = sorted(pair, key=lambda entrant: entrants[entrant].balance)
+        if firsts.get(pair, first) != first:
+            first, second = second, first
+        balances += [entrants[first].balance + 1, entrants[second].balance - 1]
     return (
         -len(pairs),
         sum(entrants[entrant].sat_out for entrant in sitting_out),
@@ -49,10 +53,12 @@ def test_no_pairing_costs_less(size: int) -> None:
         dice = random.Random(seed)
         entrants = tuple(Entrant(dice.randint(0, 4), dice.randint(-3, 3), dice.random() < 0.3) for _ in range(size))
         often = {(i, j): dice.randint(1, 2) for j in range(size) for i in range(j) if dice.random() < 0.5}
-        found = matching(entrants, tuple((*pair, times) for pair, times in sorted(often.items())), 2)
+        firsts = {pair: dice.choice(pair) for pair in sorted(often)}
+        found = matching(entrants, tuple((*pair, often[pair], firsts[pair]) for pair in firsts), 2)
         assert all(often.get(pair, 0) < 2 for pair in found)
         allowed = [pairs for pairs in all_pairings(tuple(range(size))) if all(often.get(pair, 0) < 2 for pair in pairs)]
-        assert cost(entrants, often, found) == min(cost(entrants, often, pairs) for pairs in allowed)
+        least = min(cost(entrants, often, firsts, pairs) for pairs in allowed)
+        assert cost(entrants, often, firsts, found) == least
 
 
 def entrants(*scores: int) -> tuple[Entrant, ...]:
@@ -76,7 +82,7 @@ def test_of_equal_pairings_one_that_lets_each_have_its_first_move() -> None:
     """Two that moved first and two that moved second, all level and without a better fold."""
     moved = (Entrant(0, 1, False), Entrant(0, 1, False), Entrant(0, -1, False), Entrant(0, -1, False))
     assert matching(moved, (), 1) == ((0, 2), (1, 3))
-    assert matching(moved, ((0, 2, 1), (1, 3, 1)), 2) == ((0, 3), (1, 2))
+    assert matching(moved, ((0, 2, 1, 2), (1, 3, 1, 3)), 2) == ((0, 3), (1, 2))
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -88,7 +94,10 @@ def test_no_pairing_costs_more_than_its_units_allow(seed: int) -> None:
     ranks = _Ranks(many)
     best_first = sorted(range(size), key=ranks.place.__getitem__)
     paired = dice.choice([0, size // 2])
-    costs = [ranks.meeting(best_first[i], best_first[-1 - i], times) for i in range(paired)]
+    costs = [
+        ranks.meeting(best_first[i], best_first[-1 - i], times, dice.choice([None, best_first[i]]))
+        for i in range(paired)
+    ]
     costs += [ranks.sitting_out(i) for i in best_first[paired : size - paired]]
     assert all(sum(each) <= most for *each, most in zip(*costs, ranks.dearest(times), strict=True))
 
