@@ -67,13 +67,19 @@ def free_port() -> int:
 class Web:
     """A running web node."""
 
-    def __init__(self, settings: Settings, log: Path, wsgi_module: str = "wsgi") -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        log: Path,
+        wsgi_module: str = "wsgi",
+        start: Callable[[Program], Child] = ForkedChild,
+    ) -> None:
         self.settings = settings
         self.address = f"127.0.0.1:{settings.port}"
         self.url = f"http://{self.address}"
         self.ws = f"ws://{self.address}/"
         program = Program(name="web", command=web_command(wsgi_module), environment=environment(settings), log=log)
-        self.child = _child(program, wsgi_module)
+        self.child = start(program)
         self.log = log
 
     def request(self, path: str, body: Any = None, method: str | None = None) -> tuple[int, Any]:
@@ -100,11 +106,11 @@ class Web:
 class Tcp:
     """A running node with the TCP door, at `address`."""
 
-    def __init__(self, settings: Settings, log: Path) -> None:
+    def __init__(self, settings: Settings, log: Path, start: Callable[[Program], Child] = ForkedChild) -> None:
         self.settings = settings
         self.address = ("127.0.0.1", settings.tcp_port)
         program = Program(name="tcp", command=tcp_command(), environment=environment(settings), log=log)
-        self.child = ForkedChild(program)
+        self.child = start(program)
         self.log = log
 
     def is_open(self) -> bool:
@@ -117,9 +123,13 @@ class Tcp:
 
 
 class Cluster:
-    """Starts parts over the stores of `settings`; all are stopped at the end of `cluster()`."""
+    """Starts parts over the stores of `settings`; all are stopped at the end of `cluster()`.
 
-    def __init__(self, settings: Settings, folder: Path) -> None:
+    `forks`: from a process that has loaded their code, without what a started one inherits, such as ignored signals.
+    """
+
+    def __init__(self, settings: Settings, folder: Path, forks: bool = True) -> None:
+        self.forks = forks
         self.settings = settings
         self.folder = folder
         self.children: list[Child] = []
@@ -127,7 +137,8 @@ class Cluster:
 
     def web(self, wsgi_module: str = "wsgi", **changes: Any) -> Web:
         """Starts another web node; `changes` are settings of its own. Ready when this returns."""
-        node = Web(replace(self.settings, **{"port": free_port(), **changes}), self._log("web"), wsgi_module)
+        settings = replace(self.settings, **{"port": free_port(), **changes})
+        node = Web(settings, self._log("web"), wsgi_module, self._start_of(wsgi_module))
         self.children.append(node.child)
         self.nodes.append(node)
 
@@ -142,7 +153,8 @@ class Cluster:
 
     def tcp(self, **changes: Any) -> Tcp:
         """Starts another node with the TCP door; `changes` are settings of its own. Open when this returns."""
-        node = Tcp(replace(self.settings, **{"tcp_port": free_port(), **changes}), self._log("tcp"))
+        settings = replace(self.settings, **{"tcp_port": free_port(), **changes})
+        node = Tcp(settings, self._log("tcp"), self._start_of("wsgi"))
         self.children.append(node.child)
         node.child.wait_until(node.is_open, START_S)
         return node
@@ -177,23 +189,22 @@ class Cluster:
 
     def _start(self, name: str, command: list[str], settings: Settings, wsgi_module: str = "wsgi") -> Child:
         program = Program(name=name, command=command, environment=environment(settings), log=self._log(name))
-        child = _child(program, wsgi_module)
+        child = self._start_of(wsgi_module)(program)
         self.children.append(child)
         return child
+
+    def _start_of(self, wsgi_module: str) -> Callable[[Program], Child]:
+        # a module of a test's own may change the code before it is loaded
+        return ForkedChild if self.forks and wsgi_module == "wsgi" else Child
 
     def _log(self, name: str) -> Path:
         return self.folder / f"{name}-{len(self.children)}.log"
 
 
-def _child(program: Program, wsgi_module: str) -> Child:
-    """Started by its own command if a test changes the code before it is loaded."""
-    return ForkedChild(program) if wsgi_module == "wsgi" else Child(program)
-
-
 @contextmanager
-def cluster(settings: Settings, folder: Path) -> Iterator[Cluster]:
+def cluster(settings: Settings, folder: Path, forks: bool = True) -> Iterator[Cluster]:
     """Yields a cluster without any parts yet."""
-    parts = Cluster(settings, folder)
+    parts = Cluster(settings, folder, forks)
     try:
         yield parts
     finally:

@@ -197,7 +197,7 @@ def test_who_plays_in_a_contest_that_is_opened_again_is_not_told_that_it_is_over
     desk.create(turnTimeoutMs=60_000)
     desk.ask("POST", "/again/start")
     peers = {}
-    for bot, node in zip(BOTS, nodes, strict=False):
+    for bot, node in zip(("hal", "ida"), nodes, strict=True):
         peers[bot] = Peer(node.address)
         auth = nodes[0].register(bot, "numberwang")
         peers[bot].log_in(auth, contest="again", protocol=2, session="keep")

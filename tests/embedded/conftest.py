@@ -29,6 +29,13 @@ def _standin_can_be_imported() -> Iterator[None]:
 
 
 @pytest.fixture
+def parts(settings: Settings, tmp_path: Path) -> Iterator[cluster.Cluster]:
+    """Yields a cluster of processes for one test, each started by its own command."""
+    with cluster.cluster(settings, tmp_path, forks=False) as made:
+        yield made
+
+
+@pytest.fixture
 def free_port() -> Callable[[], int]:
     """Returns a function that returns a port nobody listens on."""
     return cluster.free_port

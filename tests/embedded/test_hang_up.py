@@ -141,7 +141,7 @@ def test_a_part_goes_on_under_nohup(part: str, parts: Cluster) -> None:
 def test_a_worker_goes_on_under_nohup_while_it_waits_for_redis(part: str, tmp_path: Path) -> None:
     """It does not try to start itself anew, either."""
     away = Settings(redis_url=f"redis://127.0.0.1:{free_port()}/0")
-    with cluster(away, tmp_path) as parts, ignored():
+    with cluster(away, tmp_path, forks=False) as parts, ignored():
         child: Child = getattr(parts, part)()
         wait_for(lambda: "broker.away" in parts.logs(), "its first try")
         os.kill(child.pid, signal.SIGHUP)
