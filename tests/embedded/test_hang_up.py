@@ -69,12 +69,12 @@ def test_a_server_ends_gracefully_though_it_is_told_twice(said_twice: str, anoth
 
 
 WAITS = """
-import sys, threading
+import os, sys, threading
 from battlebot.embedded.interrupts import stopped_by_signals
 
 with stopped_by_signals():
-    # no more than is read: a terminal that closes before the rest of a line makes writing it an error
-    print("serves", end="", flush=True)
+    # not to the terminal: if that closes as soon as this has been read, writing it there may still be an error
+    os.write(int(sys.argv[1]), b"serves")
     for thread in threading.enumerate():
         if thread is not threading.main_thread():
             thread.join()
@@ -88,14 +88,17 @@ def test_a_server_ends_though_only_make_is_told_that_the_terminal_closes(behind:
 
     A shell's job in the background goes on: it may have been disowned.
     """
+    told, tells = os.pipe()
     leader, terminal = pty.fork()
     if not leader:
         # like make, it only waits; a handler is not inherited, as `SIG_IGN` would be
         signal.signal(signal.SIGHUP, lambda *_: None)
-        child = subprocess.run([sys.executable, "-c", WAITS], process_group=0 if behind else None)
+        command = [sys.executable, "-c", WAITS, str(tells)]
+        child = subprocess.run(command, process_group=0 if behind else None, pass_fds=[tells])
         os._exit(child.returncode)
-    assert os.read(terminal, 6) == b"serves"
-    os.close(terminal)
+    assert os.read(told, 6) == b"serves"
+    for end in (told, tells, terminal):
+        os.close(end)
     ended: list[int] = []
     try:
         wait_for(lambda: ended.extend(os.waitpid(leader, os.WNOHANG)) or ended[-2], "make to end")
