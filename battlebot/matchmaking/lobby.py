@@ -253,6 +253,8 @@ class Lobby:
         how = None if login.contest is None else self.contests.over(login.game, login.contest)
         if how is not None:
             player.tell_over(how)
+        elif player.told_over == "for-now":
+            player.told_over = None  # the letter that it goes on was lost, or came before the one that it was over
 
     def _say_again(self, name: str, waiters: list[WaitingPlayer]) -> None:
         # earlier chunks took time: a player given a match meanwhile may already wait at another place

@@ -104,6 +104,20 @@ def test_who_waits_in_a_contest_that_was_opened_again_is_told_when_it_is_over_ag
     assert bot_of(player).told == [contest_over("cup", "for-now")] * 2
 
 
+@pytest.mark.parametrize("too_early", [True, False])
+def test_who_missed_that_the_contest_goes_on_is_told_its_next_end(lobby: Lobby, too_early: bool) -> None:
+    """The letter that it goes on was lost, or overtook the one that it was over: the look finds that it goes on."""
+    contests = lobby.contests = Contests()
+    player = waits(lobby, "ada")
+    if too_early:
+        lobby.on_reopened("numberwang", "cup")
+    lobby.on_over("numberwang", "cup", "for-now")
+    for contests.how in (None, "for-now"):
+        for _ in range(LOOKED_AT):
+            lobby.tick()
+    assert bot_of(player).told == [contest_over("cup", "for-now")] * 2
+
+
 def test_a_letter_that_does_not_say_how_is_read(lobby: Lobby) -> None:
     """During an update, it is one of a node or worker of an earlier version."""
     lobby.contests = Contests()
