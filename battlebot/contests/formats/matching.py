@@ -13,7 +13,7 @@ from battlebot.contests.formats.lookahead import Pair, Search, greatest, less
 
 MANY = 128  # entrants: the library pairs a round of so many or more in one piece, which takes up to seconds
 MOST_AHEAD = 32  # entrants: in larger fields no round is chosen with a view to those after it
-MANY_AHEAD = 10  # entrants: with so many or more, a round of a contest that needs that view may take as long
+MANY_AHEAD = 8  # entrants: with so many or more, a round of a contest that needs that view may take as long
 UNMET = (0, None)  # how often two bots have met that have not, and who moves first then: it depends
 BALANCE = 2  # first minus second moves may be off by this much either way; beyond it, balance outranks scores
 
