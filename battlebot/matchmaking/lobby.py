@@ -237,7 +237,7 @@ class Lobby:
         """Has the players who wait in the contest, which goes on, told again when it is over again."""
         self.contests.reopen(game, contest)
         for waiter in self._waiters.in_queue(keys.queue_name(game, contest)):
-            waiter.player.told_over = None
+            waiter.player.forget_for_now()
 
     def _tell_who_missed_it(self) -> None:
         """Like `on_over`, in all contests: who ends one may be killed, or find Redis away, before it posts letters.
@@ -253,8 +253,8 @@ class Lobby:
         how = None if login.contest is None else self.contests.over(login.game, login.contest)
         if how is not None:
             player.tell_over(how)
-        elif player.told_over == "for-now":
-            player.told_over = None  # the letter that it goes on was lost, or came before the one that it was over
+        else:
+            player.forget_for_now()  # the letter that it goes on was lost, or came before the one that it was over
 
     def _say_again(self, name: str, waiters: list[WaitingPlayer]) -> None:
         # earlier chunks took time: a player given a match meanwhile may already wait at another place

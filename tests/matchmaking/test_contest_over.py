@@ -118,6 +118,18 @@ def test_who_missed_that_the_contest_goes_on_is_told_its_next_end(lobby: Lobby, 
     assert bot_of(player).told == [contest_over("cup", "for-now")] * 2
 
 
+def test_that_a_cancelled_contest_was_opened_again_before_is_told_too_late(lobby: Lobby) -> None:
+    """Who takes back a match may be held up before it posts the letter, and another cancels the contest meanwhile."""
+    contests = lobby.contests = Contests()
+    player = waits(lobby, "ada")
+    lobby.on_over("numberwang", "cup", "for-good")
+    lobby.on_reopened("numberwang", "cup")
+    contests.how = "for-good"
+    for _ in range(LOOKED_AT):
+        lobby.tick()
+    assert bot_of(player).told == [contest_over("cup", "for-good")]
+
+
 def test_a_letter_that_does_not_say_how_is_read(lobby: Lobby) -> None:
     """During an update, it is one of a node or worker of an earlier version."""
     lobby.contests = Contests()

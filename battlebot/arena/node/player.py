@@ -154,6 +154,11 @@ class Player:
             self.told_over = how
             self.channel.send(contest_over(self.login.contest, how))
 
+    def forget_for_now(self) -> None:
+        """Notes that its contest, if it was over `for-now`, goes on: its next end is told."""
+        if self.told_over == "for-now":
+            self.told_over = None
+
     def forget_clock(self) -> None:
         """Resets the clock and what the bot was told: nothing is asked of it."""
         self.stop_clock()
