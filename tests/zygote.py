@@ -23,7 +23,7 @@ from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from threading import Lock
+from threading import Lock, current_thread, main_thread
 from typing import Any
 
 from battlebot.embedded import launch
@@ -187,7 +187,8 @@ def run(arguments: Sequence[str], environment: Mapping[str, str], folder: Path) 
 
 @cache
 def zygote(kind: str) -> Zygote:
-    """Returns this process's own of that kind."""
+    """Returns this process's own of that kind. It would end with the thread that asks for it first."""
+    assert current_thread() is main_thread()
     made = Zygote(kind)
     atexit.register(made.end)
     return made
