@@ -12,7 +12,7 @@ from standstill import standing_still
 from switchboard import Seats, Switchboard
 
 # a turn may take longer than a node takes to stand still, and its bot to come back, on a busy machine
-SETTINGS = {"node_timeout_s": 2.0, "node_grace_s": 2.0, "sweep_interval_s": 0.3, "turn_timeout_ms": 8000}
+SETTINGS = {"node_timeout_s": 2.0, "node_grace_s": 4.0, "sweep_interval_s": 0.3, "turn_timeout_ms": 8000}
 
 
 @pytest.fixture(scope="module")
