@@ -28,6 +28,7 @@ from typing import Any
 
 from battlebot.embedded import launch
 from battlebot.embedded.collector import expect_code
+from battlebot.embedded.commands import UNTRACED
 from battlebot.embedded.process import Child
 
 GAMES = ("battlecube", "connectfour", "crossword", "gomoku", "noughtsandcrosses", "numberwang")
@@ -72,7 +73,7 @@ class Zygote:
     def __init__(self, kind: str) -> None:
         launcher = [sys.executable, "-I", "-S", launch.__file__, str(os.getpid())]
         # gevent would wait for children in ways of its own; what is read while it is imported is as in a real part
-        environment = {**os.environ, "GEVENT_NOWAITPID": "1", "GEVENT_TRACK_GREENLET_TREE": "false"}
+        environment = {**os.environ, **UNTRACED, "GEVENT_NOWAITPID": "1"}
         self._process = subprocess.Popen(
             [*launcher, sys.executable, "-P", __file__, kind],
             env=environment,
