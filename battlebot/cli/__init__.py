@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -42,9 +42,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     141 if the reader of the output, such as `head`, has gone.
     """
+    if sys.stderr is None:
+        sys.stderr = _nowhere()
     if sys.stdout is None:
-        # it was closed (`>&-`); the first connection to be opened must not take its place
-        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - for as long as the process lives
+        sys.stdout = _nowhere()
     elif isinstance(sys.stdout, io.TextIOWrapper) and codecs.lookup(sys.stdout.encoding).name != "utf-8":
         # names may have characters that this output cannot take: an error would hide what has been done
         codecs.register_error("escaped", _escaped)
@@ -71,6 +72,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _nowhere() -> TextIO:
+    """In place of a closed output (`>&-`), which the first connection must not take, nor that of a part."""
+    output = Path(os.devnull).open("w")  # noqa: SIM115 - for as long as the process lives
+    os.set_inheritable(output.fileno(), True)
+    return output
 
 
 def _escaped(error: UnicodeError) -> tuple[str, int]:

@@ -409,11 +409,14 @@ def test_output_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     assert "No space left" in complaint(finished)
 
 
-def test_without_an_output_nothing_is_printed(tmp_path: Path) -> None:
-    """As with `>&-`: no traceback."""
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_an_output_that_is_closed_is_no_negative_result(closed: str, tmp_path: Path) -> None:
+    """No traceback, and what the other one is told is there."""
     words = [sys.executable, "-P", "-m", "battlebot", "settings"]
-    finished = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", *words], cwd=tmp_path, capture_output=True, text=True)
+    shell = ["sh", "-c", f'exec "$@" {closed}', "sh", *words]
+    finished = subprocess.run(shell, cwd=tmp_path, capture_output=True, text=True)
     assert (finished.returncode, finished.stderr) == (0, "")
+    assert ("BATTLEBOT_PORT=" in finished.stdout) == (closed == "2>&-")
 
 
 @pytest.mark.parametrize("words", [["settings"], ["--help"], ["--version"], ["serve", "--help"], ["contest", "--help"]])
