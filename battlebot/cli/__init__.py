@@ -204,7 +204,7 @@ def worker(queue: str) -> None:
 
     The queue `bots`, with the tasks that ask stateless bots, needs a worker of its own: that one runs on greenlets.
     """
-    settings = _load_part("worker")
+    settings = _load_part("worker --queue bots" if queue == "bots" else "worker")
     from battlebot.cli.gamescheck import check_games
     from battlebot.embedded.commands import BOTS, DEFAULT, worker_command
     from battlebot.embedded.semaphores import check_semaphores
@@ -264,8 +264,8 @@ def _load_part(part: str, **overrides: Any) -> Settings:
     """The settings of a part that runs alone. Raises SettingError if they lack what `serve` would provide."""
     settings = load(**overrides)
     values = {"REDIS_URL": settings.redis_url, "MONGODB_URI": settings.mongodb_uri}
-    if part in ("web", "tcp"):
-        # With its own key, a node would lock out every bot that another node has registered
+    # With its own key, a node would lock out every bot that another node has registered; bots over NATS are known by it
+    if part in ("web", "tcp") or (part == "worker --queue bots" and settings.nats_url):
         values["SECRET_KEY"] = settings.secret_key
     missing = [name for name, value in values.items() if not value]
     if missing:

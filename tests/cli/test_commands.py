@@ -157,6 +157,14 @@ def test_a_part_alone_must_be_told_where_the_stores_are(part: str, missing: str,
     )
 
 
+def test_who_asks_bots_over_nats_must_be_told_the_key(battlebot: Run) -> None:
+    """Without it no stateless bot is asked, not even those behind HTTP."""
+    environment = {name: value for name, value in PARTS.items() if name != "SECRET_KEY"}
+    assert complaint(battlebot("worker", "--queue", "bots", NATS_URL="nats://127.0.0.1:1", **environment)) == (
+        "`battlebot worker --queue bots` needs SECRET_KEY: set it, or run `battlebot serve`, which brings its own."
+    )
+
+
 @pytest.mark.parametrize("part", ["serve", "web", "tcp", "worker", "beat"])
 def test_a_uri_that_mongodbs_driver_does_not_take_stops_every_part(part: str, battlebot: Run) -> None:
     """At once, and not when a task first needs MongoDB; the line does not repeat the password."""
