@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -42,9 +42,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     141 if the reader of the output, such as `head`, has gone.
     """
+    if sys.stderr is None:
+        sys.stderr = _nowhere()
     if sys.stdout is None:
-        # it was closed (`>&-`); the first connection to be opened must not take its place
-        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - for as long as the process lives
+        sys.stdout = _nowhere()
     elif isinstance(sys.stdout, io.TextIOWrapper) and codecs.lookup(sys.stdout.encoding).name != "utf-8":
         # names may have characters that this output cannot take: an error would hide what has been done
         codecs.register_error("escaped", _escaped)
@@ -71,6 +72,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _nowhere() -> TextIO:
+    """In place of a closed output (`>&-`), which the first connection must not take, nor that of a part."""
+    output = Path(os.devnull).open("w")  # noqa: SIM115 - for as long as the process lives
+    os.set_inheritable(output.fileno(), True)
+    return output
 
 
 def _escaped(error: UnicodeError) -> tuple[str, int]:
@@ -196,7 +204,7 @@ def worker(queue: str) -> None:
 
     The queue `bots`, with the tasks that ask stateless bots, needs a worker of its own: that one runs on greenlets.
     """
-    settings = _load_part("worker")
+    settings = _load_part("worker --queue bots" if queue == "bots" else "worker")
     from battlebot.cli.gamescheck import check_games
     from battlebot.embedded.commands import BOTS, DEFAULT, worker_command
     from battlebot.embedded.semaphores import check_semaphores
@@ -256,8 +264,8 @@ def _load_part(part: str, **overrides: Any) -> Settings:
     """The settings of a part that runs alone. Raises SettingError if they lack what `serve` would provide."""
     settings = load(**overrides)
     values = {"REDIS_URL": settings.redis_url, "MONGODB_URI": settings.mongodb_uri}
-    if part in ("web", "tcp"):
-        # With its own key, a node would lock out every bot that another node has registered
+    # With its own key, a node would lock out every bot that another node has registered; bots over NATS are known by it
+    if part in ("web", "tcp") or (part == "worker --queue bots" and settings.nats_url):
         values["SECRET_KEY"] = settings.secret_key
     missing = [name for name, value in values.items() if not value]
     if missing:

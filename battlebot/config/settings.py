@@ -21,7 +21,7 @@ def _setting(default: Any, env: str, doc: str, low: float | None = None, high: f
 class Settings:
     """All that an operator can set. Times are seconds unless the name says otherwise."""
 
-    host: str = _setting("127.0.0.1", "BATTLEBOT_HOST", "Address the web node listens on.")
+    host: str = _setting("127.0.0.1", "BATTLEBOT_HOST", "Address the web node and the TCP door listen on.")
     port: int = _setting(3000, "BATTLEBOT_PORT", "Port the web node listens on; without it, `PORT` is read.", 1, 65535)
     data: Path = _setting(Path(".battlebot"), "BATTLEBOT_DATA", "Folder of the embedded servers and the secret key.")
     redis_url: str = _setting("", "REDIS_URL", "URL of Redis or Valkey; empty: an embedded Valkey is started.")

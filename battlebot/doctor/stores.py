@@ -84,15 +84,18 @@ def mongodb_server(inspection: MongoInspection) -> Iterator[Finding]:
     else:
         yield ok("mongodb", f"MongoDB {server.version}, primary of {server.replica_set}.", **facts)
     yield clock("mongodb clock", "MongoDB", *inspection.clock())
-    missing = inspection.missing_indexes()
+    missing, altered = inspection.wrong_indexes()
+    sentences = []
     if missing:
-        yield wrong(
-            "indexes",
-            f"Missing, or of another kind: {', '.join(missing)}. A web node makes them when it starts.",
-            missing=missing,
+        sentences.append(f"Missing: {', '.join(missing)}. A web node makes them when it starts.")
+    if altered:
+        sentences.append(
+            f"Of another kind: {', '.join(altered)}. Drop them, and start a web node: before, none starts."
         )
+    if sentences:
+        yield wrong("indexes", " ".join(sentences), missing=missing, altered=altered)
     else:
-        yield ok("indexes", "All there.", missing=[])
+        yield ok("indexes", "All there.", missing=[], altered=[])
 
 
 def disk(storage: Storage, settings: Settings) -> Finding:

@@ -49,9 +49,9 @@ class MongoInspection:
         after_s = time.time()
         return theirs_s - (before_s + after_s) / 2, (after_s - before_s) / 2
 
-    def missing_indexes(self) -> list[str]:
-        """`collection.index` of each index in INDEXES that is missing, or has other keys or other properties."""
-        missing = []
+    def wrong_indexes(self) -> tuple[list[str], list[str]]:
+        """`collection.index` of each index in INDEXES that is missing; of each with other keys or other properties."""
+        missing, altered = [], []
         for collection, models in INDEXES.items():
             with mongo_errors():
                 try:
@@ -63,9 +63,11 @@ class MongoInspection:
             for model in models:
                 wanted = {**model.document, "key": list(model.document["key"].items())}
                 found = kept.get(wanted["name"])
-                if found is None or any(found.get(each) != wanted.get(each) for each in ("key", *PROPERTIES)):
+                if found is None:
                     missing.append(f"{collection}.{wanted['name']}")
-        return missing
+                elif any(found.get(each) != wanted.get(each) for each in ("key", *PROPERTIES)):
+                    altered.append(f"{collection}.{wanted['name']}")
+        return missing, altered
 
     def contests_beside(self, formats: Collection[str]) -> list[tuple[str, str, str, str]]:
         """The contests of none of these formats, as (game, name, format, state)."""

@@ -157,6 +157,14 @@ def test_a_part_alone_must_be_told_where_the_stores_are(part: str, missing: str,
     )
 
 
+def test_who_asks_bots_over_nats_must_be_told_the_key(battlebot: Run) -> None:
+    """Without it no stateless bot is asked, not even those behind HTTP."""
+    environment = {name: value for name, value in PARTS.items() if name != "SECRET_KEY"}
+    assert complaint(battlebot("worker", "--queue", "bots", NATS_URL="nats://127.0.0.1:1", **environment)) == (
+        "`battlebot worker --queue bots` needs SECRET_KEY: set it, or run `battlebot serve`, which brings its own."
+    )
+
+
 @pytest.mark.parametrize("part", ["serve", "web", "tcp", "worker", "beat"])
 def test_a_uri_that_mongodbs_driver_does_not_take_stops_every_part(part: str, battlebot: Run) -> None:
     """At once, and not when a task first needs MongoDB; the line does not repeat the password."""
@@ -409,11 +417,14 @@ def test_output_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     assert "No space left" in complaint(finished)
 
 
-def test_without_an_output_nothing_is_printed(tmp_path: Path) -> None:
-    """As with `>&-`: no traceback."""
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_an_output_that_is_closed_is_no_negative_result(closed: str, tmp_path: Path) -> None:
+    """No traceback, and what the other one is told is there."""
     words = [sys.executable, "-P", "-m", "battlebot", "settings"]
-    finished = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", *words], cwd=tmp_path, capture_output=True, text=True)
+    shell = ["sh", "-c", f'exec "$@" {closed}', "sh", *words]
+    finished = subprocess.run(shell, cwd=tmp_path, capture_output=True, text=True)
     assert (finished.returncode, finished.stderr) == (0, "")
+    assert ("BATTLEBOT_PORT=" in finished.stdout) == (closed == "2>&-")
 
 
 @pytest.mark.parametrize("words", [["settings"], ["--help"], ["--version"], ["serve", "--help"], ["contest", "--help"]])

@@ -16,6 +16,7 @@ import pytest
 import redis
 from cluster import Cluster, free_port, wait_for
 from cup import cup
+from pymongo.errors import OperationFailure
 from records import reserve
 from standstill import standing_still
 from zygote import run
@@ -250,6 +251,22 @@ def test_each_ailment_is_found_alone(
         for name in ("appendonly", "maxmemory-policy", "appendfsync", "maxmemory"):
             client.config_set(name, kept[name])
     assert ill == [(part, state)]
+
+
+def test_an_index_of_another_kind_is_to_be_dropped(settings: Settings, client: redis.Redis, storage: Storage) -> None:
+    """A node that starts makes one that is missing, but cannot replace one."""
+    _index_not_unique(client, storage)
+    altered = found(settings)["indexes"]
+    assert altered.facts == {"missing": [], "altered": ["tokens.name_1"]}
+    assert "Drop them" in altered.sentence
+    with pytest.raises(OperationFailure, match="same name"):
+        storage.ensure_indexes()
+    storage.database["tokens"].drop_index("name_1")
+    missing = found(settings)["indexes"]
+    assert missing.facts == {"missing": ["tokens.name_1"], "altered": []}
+    assert "A web node makes them" in missing.sentence
+    storage.ensure_indexes()
+    assert found(settings)["indexes"].state == State.OK
 
 
 def test_nodes_are_counted_by_their_doors(parts: Cluster, settings: Settings) -> None:
