@@ -9,7 +9,7 @@ import structlog
 from celery import shared_task
 
 from battlebot.contests.contest import Contest
-from battlebot.errors import FormatMissing, Unavailable, UnknownGame
+from battlebot.errors import BadMessage, FormatMissing, Unavailable, UnknownGame
 from battlebot.redisio import keys
 from battlebot.redisio.bookmark import Bookmark
 from battlebot.redisio.tasklists import TaskLists
@@ -40,7 +40,7 @@ def pair(game: str, contest: str) -> int:
     except Exception as error:
         # the sweep asks again every second, as long as somebody waits
         if may_tell(("pair", game, contest)):
-            unforeseen = not isinstance(error, FormatMissing | UnknownGame)
+            unforeseen = not isinstance(error, BadMessage | FormatMissing | UnknownGame)
             log.error("contest.not_paired", game=game, contest=contest, error=str(error), exc_info=unforeseen)
     return 0
 
