@@ -18,6 +18,7 @@ from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
 from battlebot.contests.contest import Contest
 from battlebot.errors import Unavailable
 from battlebot.redisio.connection import connect
+from battlebot.redisio.unpaired import Unpaired
 from battlebot.runtime.loglimit import LogLimit
 from battlebot.storage import Storage
 
@@ -87,6 +88,7 @@ def test_a_contest_without_its_format_is_told_in_a_line_and_no_traceback(parts: 
     wait_for(lambda: state("three") == "running", "the other contest to begin", 60)
     assert [state(name) for name in ("one", "two")] == ["running", "scheduled"]
     assert "Traceback" not in parts.logs()
+    wait_for(lambda: Unpaired(client).queues() == [f"{GAME}/four", f"{GAME}/one"], "both to be noted", 60)
     client.close()
 
 
