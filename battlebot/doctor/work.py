@@ -91,7 +91,7 @@ def pairings(failed: Unpaired) -> Finding:
     """Whether there are contests that workers tried to pair lately, and could not."""
     found = failed.queues()
     if found:
-        sentence = f"It fails in {_listed(found)}: nobody is paired there. The worker's log says why."
+        sentence = f"It failed within the last minute in {_listed(found)}. The worker's log says why."
         return wrong("pairing", sentence, contests=found)
     return ok("pairing", "None has failed lately.", contests=[])
 
