@@ -240,7 +240,12 @@ def _context(house: House, readiness: Readiness) -> Context:
         bus=house.bus,
         organiser=organiser,
         lookout=Lookout(
-            house.storage, house.store, house.queues, Missing(house.client), bot_matches=house.settings.bot_matches
+            house.storage,
+            house.store,
+            house.queues,
+            Missing(house.client),
+            bot_matches=house.settings.bot_matches,
+            registry=house.registry,
         ),
         health=readiness,
         away=readiness.away,

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 
 import structlog
 from celery import shared_task
 
 from battlebot.contests.contest import Contest
-from battlebot.errors import FormatMissing, Unavailable, UnknownGame
+from battlebot.errors import BadMessage, FormatMissing, Unavailable, UnknownGame
 from battlebot.redisio import keys
 from battlebot.redisio.bookmark import Bookmark
 from battlebot.redisio.tasklists import TaskLists
+from battlebot.redisio.unpaired import Unpaired
 from battlebot.runtime import sharedtime
 from battlebot.runtime.loglimit import LogLimit
 from tasks.celeryapp import TASK_POLICIES
@@ -31,17 +33,23 @@ may_tell = LogLimit()
 @shared_task(name="tasks.contests.pair")
 def pair(game: str, contest: str) -> int:
     """Pairs the bots that wait in a contest; returns how many matches began."""
-    work = f"pair:{keys.queue_name(game, contest)}"
+    queue = keys.queue_name(game, contest)
+    work = f"pair:{queue}"
+    bench: Workbench | None = None
     try:
-        bench = workbench()
-        return bench.mutex(work).run(lambda: bench.pairer.pair(game, contest))
+        made = bench = workbench()
+        return made.mutex(work).run(lambda: made.pairer.pair(game, contest))
     except Unavailable as error:
         log.warning("pairing.put_off", game=game, contest=contest, error=str(error))
     except Exception as error:
         # the sweep asks again every second, as long as somebody waits
         if may_tell(("pair", game, contest)):
-            unforeseen = not isinstance(error, FormatMissing | UnknownGame)
+            unforeseen = not isinstance(error, BadMessage | FormatMissing | UnknownGame)
             log.error("contest.not_paired", game=game, contest=contest, error=str(error), exc_info=unforeseen)
+        if bench is not None:
+            # else the next pairing that fails notes it
+            with suppress(Unavailable):
+                Unpaired(bench.client).note(queue)
     return 0
 
 

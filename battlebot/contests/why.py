@@ -32,6 +32,7 @@ class Look:
     - `waiting`, `playing`: the bots that wait and that play in this contest.
     - `resting`: bots that it may meet again only after a pause, and until when, as text.
     - `full`: it is stateless, and asked at its address in as many matches as it may be.
+    - `obstacle`: what keeps every match of the contest from beginning, as a sentence.
     """
 
     bot: str
@@ -49,6 +50,7 @@ class Look:
     together: bool = False
     resting: Mapping[str, str] = field(default_factory=dict)
     full: bool = False
+    obstacle: str | None = None
 
 
 def why(look: Look) -> Explanation:
@@ -82,6 +84,8 @@ def _of_the_others(look: Look) -> Explanation:
         return Explanation("waiting-for-round", f"{bot} has played what there is of its round; others have not.")
     if not left:
         return Explanation("nobody-left", f"{bot} has nobody left to meet.")
+    if look.obstacle is not None:
+        return Explanation("no-match-begins", f"No match of the contest can begin: {look.obstacle}")
     if bot not in look.waiting and look.full:
         return Explanation(
             "address-full", f"{bot} is asked in as many other matches at its URL as it may be at a time."

@@ -14,6 +14,7 @@ from battlebot.errors import Unavailable
 from battlebot.redisio.connection import connect, time_s
 from battlebot.redisio.inspection import RedisInspection
 from battlebot.redisio.tasklists import TaskLists
+from battlebot.redisio.unpaired import Unpaired
 from battlebot.storage import Storage
 from battlebot.storage.inspection import MongoInspection
 
@@ -35,9 +36,8 @@ def examine(settings: Settings, workers: work.Workers) -> Iterator[Finding]:
         redis_there = yield from _unless_away("redis", lambda: stores.redis_server(RedisInspection(client)))
         if redis_there:
             yield from _unless_away("processes", lambda: work.processes(arena, settings, workers))
-            yield from _unless_away(
-                "tasks", lambda: [*(work.tasks(one, time_s(client)) for one in lists), work.waiting(Queues(client))]
-            )
+            yield from _unless_away("tasks", lambda: [work.tasks(one, time_s(client)) for one in lists])
+            yield from _unless_away("queues", lambda: [work.waiting(Queues(client)), work.pairings(Unpaired(client))])
         mongodb_there = yield from _unless_away("mongodb", lambda: stores.mongodb_server(database))
         if mongodb_there:
             yield from _unless_away("disk", lambda: [stores.disk(storage, settings)])

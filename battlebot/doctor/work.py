@@ -15,6 +15,7 @@ from battlebot.doctor.finding import Finding, ok, warning, wrong
 from battlebot.errors import Unavailable
 from battlebot.redisio.probes import TASKS_WAIT_S
 from battlebot.redisio.tasklists import TaskLists
+from battlebot.redisio.unpaired import Unpaired
 from battlebot.storage import Storage
 from battlebot.storage.inspection import MongoInspection
 
@@ -84,6 +85,15 @@ def waiting(queues: Queues) -> Finding:
     """How many bots wait for an opponent, by queue."""
     counts = {name: len(queues.tickets(name)) for name in queues.names()}
     return ok("queues", f"{_counted(sum(counts.values()), 'bot')} waiting for a match.", waiting=counts)
+
+
+def pairings(failed: Unpaired) -> Finding:
+    """Whether there are contests that workers tried to pair lately, and could not."""
+    found = failed.queues()
+    if found:
+        sentence = f"It failed within the last minute in {_listed(found)}. The worker's log says why."
+        return wrong("pairing", sentence, contests=found)
+    return ok("pairing", "None has failed lately.", contests=[])
 
 
 def matches(arena: ArenaInspection, storage: Storage) -> Iterator[Finding]:

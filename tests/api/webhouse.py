@@ -171,7 +171,7 @@ def house(settings: Settings, answer_within_s: float = 2.0, app: Flask | None = 
         organiser=Organiser(
             storage, Conductor(REGISTRY, store), Bus(client), lambda game, contest: None, lambda game: None
         ),
-        lookout=Lookout(storage, store, Queues(client), Missing(client), bot_matches=settings.bot_matches),
+        lookout=Lookout(storage, store, Queues(client), Missing(client), settings.bot_matches, REGISTRY),
         health=lambda: dict(parts),
         away=dict,
     )

@@ -100,7 +100,7 @@ class Hall:
 
     def lookout(self) -> Lookout:
         """Returns what looks at contests."""
-        return Lookout(self.storage, self.store, self.queues, self.missing, self.settings.bot_matches)
+        return Lookout(self.storage, self.store, self.queues, self.missing, self.settings.bot_matches, REGISTRY)
 
     def contest(self) -> Contest:
         """Returns the contest."""

@@ -57,7 +57,7 @@ class House:
         addresses, cut_off = self.store.addresses, CutOff(client, self.heartbeats)
         chances = Chances(self.heartbeats, cut_off, addresses, storage.bots, grace_s=15.0, bot_matches=10)
         self.absences = Absences(self.pairer, self.organiser, chances, most_s=100.0)
-        self.lookout = Lookout(storage, self.store, self.queues, self.missing, bot_matches=10)
+        self.lookout = Lookout(storage, self.store, self.queues, self.missing, bot_matches=10, registry=registry)
         self.waited = 0
         given = {"name": "cup", "format": "champion", "config": {"battles": 10}, "meetings": 5, "entrants": BOTS}
         self.organiser.create(GAME, {**given, "absentAfterS": 60, **fields}, "ann")

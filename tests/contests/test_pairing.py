@@ -479,7 +479,7 @@ def test_nothing_is_reserved_while_the_game_is_not_there(hall: Hall) -> None:
 
 
 def test_nothing_is_reserved_if_the_game_does_not_know_an_option_any_more(hall: Hall) -> None:
-    """As where it was changed while the contest runs."""
+    """As where it was changed while the contest runs. Who asks why a bot does not play is told."""
     hall.begin("ab")
     hall.wait("ab")
     changed = hall.contest().with_fields({"options": {"size": 3}})
@@ -487,3 +487,6 @@ def test_nothing_is_reserved_if_the_game_does_not_know_an_option_any_more(hall: 
     with pytest.raises(BadMessage, match="has no options"):
         hall.pair()
     assert hall.meetings() == []
+    told = hall.lookout().why(hall.contest(), "a")
+    assert told["code"] == "no-match-begins"
+    assert told["sentence"].endswith("begin: numberwang has no option 'size'; it has no options.")

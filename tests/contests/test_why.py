@@ -26,6 +26,8 @@ REASONS = [
     ({"state": "cancelled"}, "over", "The contest is cancelled."),
     ({}, "nobody-left", "me has nobody left to meet."),
     ({"later": True}, "waiting-for-round", "me has played what there is of its round; others have not."),
+    ({"obstacle": "why not."}, "nobody-left", "me has nobody left to meet."),
+    ({"obstacle": "why not.", "left": ["a"]}, "no-match-begins", "No match of the contest can begin: why not."),
     ({"left": ["a"], "later": True}, "not-connected", "me is not connected; it has yet to meet a."),
     ({"left": ["a"], "since": "noon"}, "not-connected", "me has not been there since noon; it has yet to meet a."),
     (

@@ -31,6 +31,7 @@ from battlebot.embedded.server import Server, running
 from battlebot.redisio import keys
 from battlebot.redisio.connection import connect
 from battlebot.redisio.tasklists import TaskLists
+from battlebot.redisio.unpaired import Unpaired
 from battlebot.storage import Storage
 from battlebot.storage.inspection import MongoInspection
 
@@ -183,6 +184,10 @@ def _not_looked_after(client: redis.Redis, storage: Storage) -> None:
     client.hset(keys.TROUBLES, MATCH, json.dumps([(time.time() - 60) * 1000, time.time() * 1000]))
 
 
+def _not_paired(client: redis.Redis, storage: Storage) -> None:
+    Unpaired(client).note("numberwang/cup")
+
+
 def _not_archived(client: redis.Redis, storage: Storage) -> None:
     client.zadd(keys.FINISHED, {MATCH: (time.time() - 3600) * 1e6})
 
@@ -225,6 +230,7 @@ AILMENTS: list[tuple[str, State, Callable[[redis.Redis, Storage], None]]] = [
     ("nodes", State.WRONG, _node_of_another_time),
     ("sweep", State.WRONG, _no_sweep),
     ("tasks", State.WRONG, _old_task),
+    ("pairing", State.WRONG, _not_paired),
     ("live matches", State.WRONG, _stuck_match),
     ("live matches", State.WRONG, _not_looked_after),
     ("archive", State.WRONG, _not_archived),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from itertools import product
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,6 +18,7 @@ from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
 from battlebot.contests.contest import Contest
 from battlebot.errors import Unavailable
 from battlebot.redisio.connection import connect
+from battlebot.redisio.unpaired import Unpaired
 from battlebot.runtime.loglimit import LogLimit
 from battlebot.storage import Storage
 
@@ -69,13 +71,16 @@ def test_a_contest_without_its_format_is_told_in_a_line_and_no_traceback(parts: 
     storage.contests.create(cup(name="two", state="scheduled", starts_at=long_ago))
     storage.database["contests"].update_many({}, {"$set": {"format": "derby"}})
     storage.contests.create(cup(name="three", state="scheduled", starts_at=long_ago))
+    # likewise an option that the game has not any more
+    storage.contests.create(cup(name="four", format="round-robin", entrants=["a", "b"], options={"size": 3}))
     client = connect(parts.settings.redis_url)
-    for bot in ("a", "b"):
-        Queues(client).wait(f"{GAME}/one", Ticket(f"n/{bot}.1", bot, 1.0), BY_A_TASK)
+    for contest, bot in product(("one", "four"), ("a", "b")):
+        Queues(client).wait(f"{GAME}/{contest}", Ticket(f"n/{bot}.{contest}", bot, 1.0), BY_A_TASK)
     parts.worker(worker_concurrency=1)
     parts.beat(sweep_interval_s=0.2)
     events = ("contest.not_looked_after", "contest.not_paired", "contest.not_on_time")
     wait_for(lambda: all(event in parts.logs() for event in events), "all three to be told", 60)
+    wait_for(lambda: parts.logs().count("contest.not_paired") > 1, "the one with an option, too", 60)
 
     def state(name: str) -> str | None:
         return None if (found := storage.contests.find(GAME, name)) is None else found.state
@@ -83,6 +88,7 @@ def test_a_contest_without_its_format_is_told_in_a_line_and_no_traceback(parts: 
     wait_for(lambda: state("three") == "running", "the other contest to begin", 60)
     assert [state(name) for name in ("one", "two")] == ["running", "scheduled"]
     assert "Traceback" not in parts.logs()
+    wait_for(lambda: Unpaired(client).queues() == [f"{GAME}/four", f"{GAME}/one"], "both to be noted", 60)
     client.close()
 
 

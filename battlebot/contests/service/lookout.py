@@ -18,9 +18,11 @@ from battlebot.contests.service.foresight import Foresight
 from battlebot.contests.service.resting import resting
 from battlebot.contests.situating import situation_of
 from battlebot.contests.why import Look, comes_later, why
-from battlebot.errors import Refused
+from battlebot.errors import BadMessage, Refused
 from battlebot.matchmaking.missing import Missing
 from battlebot.redisio import keys
+from battlebot.rules.contract import RAISED_OUTSIDE
+from battlebot.rules.registry import Registry
 from battlebot.runtime import sharedtime
 from battlebot.runtime.cooperative import cooperatively
 from battlebot.runtime.elsewhere import Elsewhere
@@ -37,7 +39,7 @@ class Lookout:
     """Every method raises Unavailable when a store does not answer.
 
     `bot_matches`: in how many matches stateless bots may be asked at one address. `call`: as in `Situation`; bots play
-    in the processes that use this.
+    in the processes that use this. `registry`: the games.
     """
 
     storage: Storage
@@ -45,6 +47,7 @@ class Lookout:
     queues: Queues
     missing: Missing
     bot_matches: int
+    registry: Registry
     now_s: Callable[[], float] = sharedtime.now_s
     call: Callable[..., Any] = field(default_factory=Elsewhere)
 
@@ -164,6 +167,7 @@ class Lookout:
             together=format_of(contest).TOGETHER,
             resting=self._resting(contest, bot),
             full=self._is_full(bot),
+            obstacle=self._obstacle(contest),
         )
         reason = why(look)
         since = look.since if reason.code == "not-connected" else None
@@ -173,6 +177,16 @@ class Lookout:
         """The bots that it may meet again only after a pause, and until when."""
         found = resting(self.storage, *contest.where, datetime.fromtimestamp(self.now_s(), UTC))
         return {other: str(_text(until)) for bots, until in found.items() if bot in bots for other in bots - {bot}}
+
+    def _obstacle(self, contest: Contest) -> str | None:
+        """What the game, which may have changed since the contest was made, has against its options."""
+        try:
+            self.registry[contest.game].options_with_defaults(contest.options)
+        except BadMessage as error:
+            return str(error)
+        except RAISED_OUTSIDE as error:
+            return f"The game cannot say whether its options go together: its code fails ({type(error).__name__})."
+        return None
 
     def _is_full(self, bot: str) -> bool:
         busy = self.store.addresses.busy(self.storage.bots.asked([bot]).values())
