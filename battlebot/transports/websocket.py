@@ -17,7 +17,7 @@ from battlebot.transports.hijacked import Hijacked
 from battlebot.transports.pump import Pump
 from battlebot.transports.wsconnection import WebSocket
 from battlebot.wire.addresses import household
-from battlebot.wire.upgrade import BadUpgrade, is_upgrade
+from battlebot.wire.upgrade import OFFER, BadUpgrade, is_upgrade
 
 PATHS = ("/", "/ws", "/ws/")  # original clients connect to the bare host
 
@@ -75,4 +75,4 @@ def _divided(other: Application, doorway: Application) -> Application:
 def _no_upgrade() -> Response:
     """Answers a request for the WebSockets' own path without an upgrade, for example a browser's."""
     sentence = "This is a WebSocket's address, for bots. Pages for people begin at /.\n"
-    return Response(sentence, 426, {"Upgrade": "websocket", "Connection": "Upgrade"}, mimetype="text/plain")
+    return Response(sentence, 426, OFFER, mimetype="text/plain")

@@ -11,6 +11,7 @@ from typing import Any
 GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 VERSION = "13"
 ANSWER = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {}\r\n"
+OFFER = {"Upgrade": "websocket", "Connection": "Upgrade"}  # what every 426 must name: RFC 9110, section 15.5.22
 PORT = re.compile(r":[0-9]*\Z")
 FIRST_TOKEN = re.compile(r"[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*(?:,|\Z)")  # RFC 9110, section 5.6.2
 
@@ -35,7 +36,8 @@ def accepted(environ: Mapping[str, Any]) -> bytes:
         raise BadUpgrade
     version = environ.get("HTTP_SEC_WEBSOCKET_VERSION")
     if version != VERSION:
-        raise BadUpgrade(426 if version else 400, {"Sec-WebSocket-Version": VERSION})
+        spoken = {"Sec-WebSocket-Version": VERSION}
+        raise BadUpgrade(426, {**spoken, **OFFER}) if version else BadUpgrade(400, spoken)
     key = environ.get("HTTP_SEC_WEBSOCKET_KEY", "").strip()
     if not key:
         raise BadUpgrade

@@ -71,9 +71,10 @@ def test_a_host_may_have_a_port(host: str, port: str) -> None:
     ],
 )
 def test_what_is_no_upgrade_is_refused(key: str, value: str | None, status: int) -> None:
-    """With the version that we speak where that is the trouble (section 4.4)."""
+    """With the version that we speak where that is the trouble (section 4.4); a 426 must name what to upgrade to."""
     environ = {name: given for name, given in {**GOOD, key: value}.items() if given is not None}
     with pytest.raises(BadUpgrade) as caught:
         accepted(environ)
     assert caught.value.status == status
     assert ("Sec-WebSocket-Version" in caught.value.headers) == (key == "HTTP_SEC_WEBSOCKET_VERSION")
+    assert caught.value.headers.get("Upgrade") == ("websocket" if status == 426 else None)
