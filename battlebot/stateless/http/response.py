@@ -113,7 +113,7 @@ class Response:
             self._framed = True
         elif key == b"content-length":
             self._framed = True
-        elif key == b"content-encoding" and value.lower() not in (b"", b"identity"):
+        elif key == b"content-encoding" and value.strip().lower() not in (b"", b"identity"):
             self._fail("bad-http", "The answer is compressed, which was not asked for.")
 
     def on_headers_complete(self) -> None:
