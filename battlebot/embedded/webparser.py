@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from gunicorn.http.errors import InvalidHeader
 from gunicorn.http.message import Request
 from gunicorn.http.parser import RequestParser
 from gunicorn.http.unreader import SocketUnreader
@@ -16,6 +17,7 @@ from gunicorn.http.unreader import SocketUnreader
 from battlebot.runtime.cooperative import MOST_S, in_turn
 
 READ_BYTES = 8_192  # that gunicorn reads at a time
+NAMES_ITS_HOST = (1, 1)  # the first version of HTTP in which every request does
 HEADERS_BYTES = 32_768  # all headers of a request together: each part that comes is searched with all before it
 
 
@@ -52,7 +54,10 @@ class Unhurried(SocketUnreader):
 
 
 class LightRequest(Request):
-    """A request whose headers, or trailers, have `HEADERS_BYTES` together; what follows them may come along."""
+    """A request whose headers, or trailers, have `HEADERS_BYTES` together; what follows them may come along.
+
+    In HTTP/1.1 it must name the host it is for (RFC 9112, section 3.2), which gunicorn does not ask for.
+    """
 
     max_buffer_headers: int
 
@@ -61,6 +66,8 @@ class LightRequest(Request):
         most = max(HEADERS_BYTES, self.limit_request_field_size) + READ_BYTES
         self.max_buffer_headers = min(self.max_buffer_headers, most)
         rest: bytes = super().parse(unreader)
+        if self.version >= NAMES_ITS_HOST and all(name != "HOST" for name, _ in self.headers):
+            raise InvalidHeader("HOST")
         return rest
 
 

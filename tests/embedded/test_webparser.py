@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from gunicorn.config import Config
-from gunicorn.http.errors import LimitRequestHeaders
+from gunicorn.http.errors import InvalidHeader, LimitRequestHeaders
 
 from battlebot.embedded import webparser as module
 from battlebot.embedded.webparser import HEADERS_BYTES, READ_BYTES, UnhurriedParser
@@ -89,3 +89,10 @@ def test_headers_and_trailers_have_a_size_together(monkeypatch: pytest.MonkeyPat
     with pytest.raises(LimitRequestHeaders):
         next(parser_of(monkeypatch, peer)).body.read()
     assert len(before) + 50 * len(header) - len(peer.data) <= HEADERS_BYTES + 3 * READ_BYTES
+
+
+def test_a_request_names_its_host_unless_it_is_of_the_older_protocol(monkeypatch: pytest.MonkeyPatch) -> None:
+    """HTTP/1.0 knows no such header; without it, HTTP/1.1 is not to be answered (RFC 9112, section 3.2)."""
+    assert next(parser_of(monkeypatch, Peer(b"GET / HTTP/1.0\r\n\r\n"))).path == "/"
+    with pytest.raises(InvalidHeader):
+        next(parser_of(monkeypatch, Peer(b"GET / HTTP/1.1\r\nAccept: */*\r\n\r\n")))
