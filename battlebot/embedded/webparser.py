@@ -70,6 +70,11 @@ class LightRequest(Request):
             raise InvalidHeader("HOST")
         return rest
 
+    def should_close(self) -> bool:
+        """Returns whether the answer ends the connection: also if `close` is one of several words of `Connection`."""
+        words = ",".join(value for name, value in self.headers if name == "CONNECTION").lower().split(",")
+        return "close" in (word.strip() for word in words) or bool(super().should_close())
+
 
 class UnhurriedParser(RequestParser):
     """Yields the requests of a connection."""

@@ -96,3 +96,22 @@ def test_a_request_names_its_host_unless_it_is_of_the_older_protocol(monkeypatch
     assert next(parser_of(monkeypatch, Peer(b"GET / HTTP/1.0\r\n\r\n"))).path == "/"
     with pytest.raises(InvalidHeader):
         next(parser_of(monkeypatch, Peer(b"GET / HTTP/1.1\r\nAccept: */*\r\n\r\n")))
+
+
+@pytest.mark.parametrize(
+    ("said", "ends"),
+    [
+        (b"", False),
+        (b"Connection: TE\r\n", False),
+        (b"Connection: disclose, keep-alive\r\n", False),
+        (b"Connection: Close\r\n", True),
+        (b"Connection: TE,\tclose\r\n", True),
+        (b"Connection: close, TE\r\n", True),
+        (b"Connection: TE\r\nConnection: close\r\n", True),
+    ],
+)
+def test_who_says_close_among_other_words_is_hung_up_on(
+    monkeypatch: pytest.MonkeyPatch, said: bytes, ends: bool
+) -> None:
+    """As Perl's library for the web does; who reads until the end would wait (RFC 9112, section 9.6)."""
+    assert next(parser_of(monkeypatch, Peer(HEAD + said + b"\r\n"))).should_close() is ends
