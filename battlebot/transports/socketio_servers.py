@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import engineio.async_drivers.threading as driver
 import socketio
+from socketio.packet import Packet as NewPacket
 
 from battlebot.config import Settings
 from battlebot.runtime.cooperative import in_turn
@@ -24,10 +25,13 @@ from battlebot.wire.addresses import household
 from battlebot.wire.jsontext import is_deeper
 from battlebot.wire.upgrade import BadUpgrade
 from socketio2.socketio import Server as OldServer
+from socketio2.socketio.packet import ERROR
+from socketio2.socketio.packet import Packet as OldPacket
 
 OLD, NEW = "3", "4"  # values of the query's EIO
 HIJACKED = "battlebot.hijacked"  # key in the environment: the socket is used up, gunicorn must write no response
 NAMESPACE = "/"
+NO_NAMESPACE = "Invalid namespace"  # told to a client that names another, as if it were a path: the whole door is `/`
 TOO_DEEP = "too deep"  # instead of an event whose JSON is nested too deeply
 GOODBYE = "1"  # engine.io's packet that ends a session
 # the head of socket.io's packet: its kind, how many attachments follow, a namespace, an id
@@ -205,7 +209,10 @@ class _Old(_Guarded, OldServer):
 
     def _handle_connect(self, sid: str, namespace: str | None) -> Any:
         # the package would keep any namespace that a client names, and connect a viewer twice
-        if namespace not in (None, NAMESPACE) or self.manager.is_connected(sid, NAMESPACE):
+        if namespace not in (None, NAMESPACE):
+            self._send_packet(sid, OldPacket(ERROR, NO_NAMESPACE, namespace))
+            return None
+        if self.manager.is_connected(sid, NAMESPACE):
             return None
         return super()._handle_connect(sid, namespace)
 
@@ -219,6 +226,13 @@ class _New(_Guarded, socketio.Server):
 
     def _engineio_server_class(self) -> type:
         return NewBounded
+
+    def _handle_connect(self, eio_sid: str, namespace: str | None, data: Any) -> Any:
+        # the package would send a text, where clients of this generation look for an object
+        if namespace not in (None, NAMESPACE):
+            self._send_packet(eio_sid, NewPacket(ERROR, {"message": NO_NAMESPACE}, namespace))
+            return None
+        return super()._handle_connect(eio_sid, namespace, data)
 
     def waiting(self, sid: str) -> tuple[Collection[Any], bool] | None:
         """Returns the packets that wait for the session, and whether it polls; None if it is over."""

@@ -99,6 +99,13 @@ def test_what_is_no_packet_ends_the_session_and_is_not_logged(poller: Poller, pa
     assert parts.logs().count("handler error") == before
 
 
+def test_another_namespace_is_refused_as_each_generation_expects_it(poller: Poller) -> None:
+    """A client that takes `/battlecube` for a path is told; the old one would wait, the new one tell nothing."""
+    assert poller.say("40/battlecube" + ",{}" * (poller.eio == "4"), f"42{EVENT}") == 200
+    told = {"3": '"Invalid namespace"', "4": '{"message":"Invalid namespace"}'}
+    assert f"44/battlecube,{told[poller.eio]}" in poller.hear()
+
+
 def test_who_connects_again_over_its_connection_gets_no_new_allowance(poller: Poller) -> None:
     """With a goodbye to the namespace or without: the events of both viewers are counted together."""
     again = [["40"] * 5, ["41", "40"] * 2]
