@@ -231,3 +231,14 @@ def test_a_bad_upgrade_is_refused_and_the_http_connection_lives_on(web: Web, kin
             time.sleep(0.1)
     finally:
         connection.close()
+
+
+def test_a_proxy_that_speaks_the_older_protocol_may_pass_bots_on(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    """HTTP/1.0 has no upgrades (RFC 9110, section 7.8), and yet nginx passes them on in it unless told otherwise."""
+    monkeypatch.setattr(http.client.HTTPConnection, "_http_vsn_str", "HTTP/1.0")
+    connection = http.client.HTTPConnection(web.address, timeout=10)
+    try:
+        connection.request("GET", "/", headers=UPGRADE)
+        assert connection.getresponse().status == 101
+    finally:
+        connection.close()
