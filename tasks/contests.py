@@ -33,12 +33,10 @@ may_tell = LogLimit()
 @shared_task(name="tasks.contests.pair")
 def pair(game: str, contest: str) -> int:
     """Pairs the bots that wait in a contest; returns how many matches began."""
-    queue = keys.queue_name(game, contest)
-    work = f"pair:{queue}"
-    bench: Workbench | None = None
+    work = f"pair:{keys.queue_name(game, contest)}"
     try:
-        made = bench = workbench()
-        return made.mutex(work).run(lambda: made.pairer.pair(game, contest))
+        bench = workbench()
+        return bench.mutex(work).run(lambda: _pair(bench, game, contest))
     except Unavailable as error:
         log.warning("pairing.put_off", game=game, contest=contest, error=str(error))
     except Exception as error:
@@ -46,11 +44,20 @@ def pair(game: str, contest: str) -> int:
         if may_tell(("pair", game, contest)):
             unforeseen = not isinstance(error, BadMessage | FormatMissing | UnknownGame)
             log.error("contest.not_paired", game=game, contest=contest, error=str(error), exc_info=unforeseen)
-        if bench is not None:
-            # else the next pairing that fails notes it
-            with suppress(Unavailable):
-                Unpaired(bench.client).note(queue)
     return 0
+
+
+def _pair(bench: Workbench, game: str, contest: str) -> int:
+    """Like `pair`; notes for operators that it failed, unless a store was away. Raises what it failed with."""
+    try:
+        return bench.pairer.pair(game, contest)
+    except Unavailable:
+        raise
+    except Exception:
+        # if Redis is away now, the next pairing that fails notes it
+        with suppress(Unavailable):
+            Unpaired(bench.client).note(keys.queue_name(game, contest))
+        raise
 
 
 @shared_task(name="tasks.contests.sweep")

@@ -32,6 +32,7 @@ from battlebot.errors import BattlebotError, SettingError
 if TYPE_CHECKING:
     from battlebot.config import Settings
 
+BOTS_WORKER = "worker --queue bots"
 _EXIT_ERROR = 2
 _EXIT_INTERRUPTED = 130
 _EXIT_NO_READER = 141  # as the shell reports a program that SIGPIPE ended: 1 would be a command's negative result
@@ -204,7 +205,7 @@ def worker(queue: str) -> None:
 
     The queue `bots`, with the tasks that ask stateless bots, needs a worker of its own: that one runs on greenlets.
     """
-    settings = _load_part("worker --queue bots" if queue == "bots" else "worker")
+    settings = _load_part(BOTS_WORKER if queue == "bots" else "worker")
     from battlebot.cli.gamescheck import check_games
     from battlebot.embedded.commands import BOTS, DEFAULT, worker_command
     from battlebot.embedded.semaphores import check_semaphores
@@ -265,7 +266,7 @@ def _load_part(part: str, **overrides: Any) -> Settings:
     settings = load(**overrides)
     values = {"REDIS_URL": settings.redis_url, "MONGODB_URI": settings.mongodb_uri}
     # With its own key, a node would lock out every bot that another node has registered; bots over NATS are known by it
-    if part in ("web", "tcp") or (part == "worker --queue bots" and settings.nats_url):
+    if part in ("web", "tcp") or (part == BOTS_WORKER and settings.nats_url):
         values["SECRET_KEY"] = settings.secret_key
     missing = [name for name, value in values.items() if not value]
     if missing:

@@ -18,7 +18,7 @@ TROUBLES = (
 )
 ASKING = f"{TAG}:askingsince"  # sorted set: match whose stateless bots are asked -> when its lease ends, ms (epoch)
 QUEUES = f"{TAG}:queues"  # set: names of the queues in which somebody waits
-UNPAIRED = f"{TAG}:unpaired"  # ZSET of queues of contests: when their pairing last failed (ms)
+UNPAIRED = f"{TAG}:unpaired"  # sorted set: queue of a contest -> when its pairing last failed, ms (epoch)
 SWEPT = f"{TAG}:swept"  # string, short-lived: a sweep was made lately, to its end
 SWEEPS = f"{TAG}:sweeps"  # hash: when the `last` sweep was, `since` when none has stalled, ms (epoch); was it `late`
 BROKEN_GAME = f"{TAG}:brokengame"  # string, short-lived: why a worker could not load the games, a sentence
