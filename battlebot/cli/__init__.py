@@ -11,7 +11,8 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -56,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except BattlebotError as error:
         status = _failed(str(error))
     except click.ClickException as error:
-        error.show()
+        _tell(error.show)
         status = error.exit_code
     except (click.Abort, KeyboardInterrupt):
         status = _EXIT_INTERRUPTED
@@ -90,8 +91,16 @@ def _escaped(error: UnicodeError) -> tuple[str, int]:
 
 
 def _failed(sentence: str) -> int:
-    click.echo(f"battlebot: {sentence}", err=True)
+    _tell(partial(click.echo, f"battlebot: {sentence}", err=True))
     return _EXIT_ERROR
+
+
+def _tell(show: Callable[[], None]) -> None:
+    """Show what went wrong; where nobody can be told (a full disk, a reader that has gone), the status remains."""
+    try:
+        show()
+    except OSError:
+        drop_output(sys.stderr)
 
 
 class _Commands(click.Group):

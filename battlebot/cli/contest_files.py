@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TextIO
 
 from battlebot.errors import SettingError
 
@@ -49,10 +49,11 @@ def _replaced(path: Path) -> Path | None:
     return path.resolve() if is_file else None
 
 
-def drop_output() -> None:
-    """Lead stdout nowhere: what its buffer still holds could not be written, and at exit Python would try once more."""
+def drop_output(output: TextIO | None = None) -> None:
+    """Lead stdout, or stderr, nowhere: what its buffer still holds could not be written, and Python tries at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+    output = sys.stdout if output is None else output
+    os.dup2(nowhere, output.fileno())
     os.close(nowhere)
 
 

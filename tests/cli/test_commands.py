@@ -427,6 +427,23 @@ def test_an_output_that_is_closed_is_no_negative_result(closed: str, tmp_path: P
     assert ("BATTLEBOT_PORT=" in finished.stdout) == (closed == "2>&-")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+@pytest.mark.parametrize("words", [["worker"], ["verify", "nothing"], ["nonsense"]])
+@pytest.mark.parametrize("nobody", ["a full disk", "a reader that has gone"])
+def test_an_error_that_cannot_be_told_is_no_negative_result(words: list[str], nobody: str, tmp_path: Path) -> None:
+    """Its status says the same as where it is told."""
+    reader, stderr = os.pipe()
+    os.close(reader)
+    if nobody == "a full disk":
+        os.close(stderr)
+        stderr = os.open("/dev/full", os.O_WRONLY)
+    command = [sys.executable, "-P", "-m", "battlebot", *words]
+    try:
+        assert subprocess.run(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=stderr).returncode == 2
+    finally:
+        os.close(stderr)
+
+
 @pytest.mark.parametrize("words", [["settings"], ["--help"], ["--version"], ["serve", "--help"], ["contest", "--help"]])
 def test_a_reader_that_has_gone_is_no_negative_result(words: list[str], tmp_path: Path) -> None:
     """Status 1 would say that the server refused, or that something is not as recorded."""
