@@ -89,9 +89,8 @@ def mongodb_server(inspection: MongoInspection) -> Iterator[Finding]:
     if missing:
         sentences.append(f"Missing: {', '.join(missing)}. A web node makes them when it starts.")
     if altered:
-        sentences.append(
-            f"Of another kind: {', '.join(altered)}. Drop them, and start a web node: before, none starts."
-        )
+        kind = "Of another kind, or under another name"
+        sentences.append(f"{kind}: {', '.join(altered)}. Drop them, and start a web node: before, none starts.")
     if sentences:
         yield wrong("indexes", " ".join(sentences), missing=missing, altered=altered)
     else:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pymongo import ASCENDING, DESCENDING, IndexModel
 
-PROPERTIES = ("unique", "sparse", "partialFilterExpression")  # of an index, beside its keys
+# of an index, beside its keys: MongoDB makes none where there is one of that name in which one of them is another
+PROPERTIES = ("unique", "sparse", "partialFilterExpression", "collation", "expireAfterSeconds")
 
 INDEXES = {
     "bots": [

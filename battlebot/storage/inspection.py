@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC
 from typing import Any
@@ -50,7 +50,10 @@ class MongoInspection:
         return theirs_s - (before_s + after_s) / 2, (after_s - before_s) / 2
 
     def wrong_indexes(self) -> tuple[list[str], list[str]]:
-        """`collection.index` of each index in INDEXES that is missing; of each with other keys or other properties."""
+        """`collection.index` of each index in INDEXES that is missing; of each that keeps one from being made.
+
+        Such a one has its name, but other keys or other properties, or is the same under another name.
+        """
         missing, altered = [], []
         for collection, models in INDEXES.items():
             with mongo_errors():
@@ -60,13 +63,15 @@ class MongoInspection:
                     if error.code != NO_SUCH_COLLECTION:
                         raise
                     kept = {}
+            kinds = {name: _kind(found) for name, found in kept.items()}
             for model in models:
-                wanted = {**model.document, "key": list(model.document["key"].items())}
-                found = kept.get(wanted["name"])
-                if found is None:
-                    missing.append(f"{collection}.{wanted['name']}")
-                elif any(found.get(each) != wanted.get(each) for each in ("key", *PROPERTIES)):
-                    altered.append(f"{collection}.{wanted['name']}")
+                name = model.document["name"]
+                wanted = _kind({**model.document, "key": list(model.document["key"].items())})
+                twins = [other for other, kind in kinds.items() if kind == wanted]
+                in_the_way = twins if name not in kinds else [name] if name not in twins else []
+                altered += [f"{collection}.{other}" for other in in_the_way]
+                if name not in kinds and not twins:
+                    missing.append(f"{collection}.{name}")
         return missing, altered
 
     def contests_beside(self, formats: Collection[str]) -> list[tuple[str, str, str, str]]:
@@ -90,3 +95,8 @@ class MongoInspection:
                     count = self._database["games"].count_documents(query)
                     behind[game] = (count, time.time() - first["match"]["seq"] / 1e6)
         return behind
+
+
+def _kind(index: Mapping[str, Any]) -> list[Any]:
+    """What makes an index the same as another: its keys, and its properties; MongoDB keeps some that are false."""
+    return [index["key"], *(None if index.get(each) is False else index.get(each) for each in PROPERTIES)]

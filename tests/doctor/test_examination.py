@@ -275,6 +275,32 @@ def test_an_index_of_another_kind_is_to_be_dropped(settings: Settings, client: r
     assert found(settings)["indexes"].state == State.OK
 
 
+@pytest.mark.parametrize("options", [{"name": "mine"}, {"collation": {"locale": "en"}}, {"expireAfterSeconds": 0}])
+def test_whatever_keeps_an_index_from_being_made_is_to_be_dropped(
+    options: dict[str, Any], settings: Settings, storage: Storage
+) -> None:
+    """The same one under another name, too: a node that starts could not make ours."""
+    tokens = storage.database["tokens"]
+    tokens.drop_index("name_1")
+    name = tokens.create_index("name", unique=True, **options)
+    with pytest.raises(OperationFailure):
+        storage.ensure_indexes()
+    assert found(settings)["indexes"].facts == {"missing": [], "altered": [f"tokens.{name}"]}
+    tokens.drop_index(name)
+    assert found(settings)["indexes"].facts == {"missing": ["tokens.name_1"], "altered": []}
+    storage.ensure_indexes()
+
+
+def test_what_keeps_no_index_from_being_made_may_stay(settings: Settings, storage: Storage) -> None:
+    """A property that is said not to be there; the same keys in an index that is none of ours."""
+    games, tokens = storage.database["games"], storage.database["tokens"]
+    games.drop_index("game_1_match.seq_-1")
+    games.create_index([("game", 1), ("match.seq", -1)], sparse=False)
+    tokens.create_index("name", name="mine")
+    storage.ensure_indexes()
+    assert found(settings)["indexes"].state == State.OK
+
+
 def test_nodes_are_counted_by_their_doors(parts: Cluster, settings: Settings) -> None:
     """Real ones; when the last web node is gone, that is wrong, whatever other doors are open."""
     web = parts.web()
