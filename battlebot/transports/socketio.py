@@ -29,6 +29,7 @@ from battlebot.wire import cubed
 from battlebot.wire.addresses import household
 
 GAME = "battlecube"
+METHODS = ("GET", "POST", "OPTIONS")
 MOST_WATCHED = 16  # games that one viewer may follow at a time
 EVENTS_PER_S = 5.0  # that a viewer may send
 RATE = "battlebot.rate"  # key in the environment of the request that opened a connection
@@ -293,5 +294,8 @@ def _address_of(environ: Mapping[str, Any]) -> str:
 def init_socketio(app: Flask, door: SocketIoDoor) -> None:
     """Opens the door at `cubed.PATH`."""
     for name, path in (("socketio", cubed.PATH), ("socketio_bare", cubed.PATH.rstrip("/"))):
-        app.add_url_rule(path, name, door.answer, methods=["GET", "POST", "OPTIONS"], provide_automatic_options=False)
+        app.add_url_rule(path, name, door.answer, methods=METHODS, provide_automatic_options=False)
         app.add_url_rule(path, f"{name}_websocket", door.answer, websocket=True)
+        for rule in [*app.url_map.iter_rules(name), *app.url_map.iter_rules(f"{name}_websocket")]:
+            # HEAD came with GET; the packages do not know it, and a 405 names all that are: RFC 9110, section 15.5.6
+            rule.methods = set(METHODS)

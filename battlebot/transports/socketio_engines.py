@@ -17,7 +17,6 @@ MOST_UNREAD = 100  # packets that a polling client may leave unread and still se
 MOST_PONGS = 8  # of these packets, answers to its pings: they repeat the data that the client sent
 LONGEST_LENGTH = 9  # digits of a packet's length
 PONG = 3
-METHODS = ("GET", "POST", "OPTIONS")
 NO_SESSION = b'"Invalid session"'
 
 
@@ -28,10 +27,6 @@ class _Bounded:
 
     def handle_request(self, environ: Mapping[str, Any], start_response: Callable[..., Any]) -> Any:
         """Answers a request; closes the session of a client that keeps sending without reading."""
-        if environ["REQUEST_METHOD"] not in METHODS:
-            # the packages do not say which there are, as every 405 must: RFC 9110, section 15.5.6
-            start_response("405 Method Not Allowed", [("Allow", ", ".join(METHODS)), ("Content-Type", "text/plain")])
-            return [b'"Method not allowed"']
         if environ["REQUEST_METHOD"] == "POST":
             session = self.sockets.get(_asked_for(environ))
             if session is not None and _is_full(session.queue.queue):

@@ -83,18 +83,6 @@ def test_what_is_said_by_no_session_is_refused(client: Client) -> None:
         assert client.ask("POST", query, b"2:40")[0].startswith("400")
 
 
-@pytest.mark.parametrize("method", ["HEAD", "PUT"])
-def test_a_method_that_is_not_known_is_told_which_are(client: Client, method: str) -> None:
-    """As every 405 must tell."""
-    told: list[Any] = []
-    client.engine.handle_request(
-        {"REQUEST_METHOD": method, "QUERY_STRING": client.query}, lambda *answer: told.extend(answer)
-    )
-    status, headers = told
-    assert status.startswith("405 ")
-    assert dict(headers)["Allow"] == "GET, POST, OPTIONS"
-
-
 def test_who_talks_and_reads_nothing_is_ended() -> None:
     """Answers to its pings hold what it has sent: eight, and no more than the packets of one request beside."""
     client = Client("3")

@@ -106,6 +106,15 @@ def test_another_namespace_is_refused_as_each_generation_expects_it(poller: Poll
     assert f"44/battlecube,{told[poller.eio]}" in poller.hear()
 
 
+@pytest.mark.parametrize("method", ["HEAD", "PUT"])
+def test_a_method_that_is_not_known_is_told_which_are(nodes: tuple[Web, Web], method: str) -> None:
+    """As every 405 must tell; HEAD is none of them."""
+    for path in ("/socket.io/?EIO=3", "/socket.io?EIO=4"):
+        answer = requests.request(method, nodes[0].url + path, timeout=LIMIT_S)
+        assert answer.status_code == 405
+        assert set(answer.headers["Allow"].split(", ")) == {"GET", "POST", "OPTIONS"}
+
+
 def test_who_connects_again_over_its_connection_gets_no_new_allowance(poller: Poller) -> None:
     """With a goodbye to the namespace or without: the events of both viewers are counted together."""
     again = [["40"] * 5, ["41", "40"] * 2]
