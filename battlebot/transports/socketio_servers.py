@@ -35,8 +35,9 @@ NO_NAMESPACE = "Invalid namespace"  # told to a client that names another, as if
 TOO_DEEP = "too deep"  # instead of an event whose JSON is nested too deeply
 GOODBYE = "1"  # engine.io's packet that ends a session
 # the head of socket.io's packet: its kind, how many attachments follow, a namespace, an id
-HEAD = re.compile(r"(\d)(?:\d+-)?(?:/[^,]*,)?(\d*)")
+HEAD = re.compile(r"(\d)(?:\d+-)?(/[^,]*,?)?(\d*)")
 WITH_ATTACHMENTS = (5, 6)
+LONGEST_NAMESPACE = 1000  # characters, with its query
 LONGEST_ID = 20  # digits
 PING_INTERVAL_S = 25
 PING_TIMEOUT_S = {OLD: 60, NEW: 20}
@@ -146,14 +147,18 @@ class EngineSocket:
 
 
 def can_be_taken(data: Any) -> bool:
-    """Returns whether a message has what clients of this door send: neither anything binary nor a very long id.
+    """Returns whether a message has what clients of this door send: nothing binary, no very long namespace or id.
 
     The packages would keep any number of attachments, the old one for ever. It would read the longest id for a second.
+    A namespace comes back with its refusal, and a hundred of these may wait for a client that does not read.
     """
     if not isinstance(data, str):
         return not isinstance(data, bytes)
     head = HEAD.match(data)
-    return head is None or (int(head[1]) not in WITH_ATTACHMENTS and len(head[2]) <= LONGEST_ID)
+    if head is None:
+        return True
+    kind, namespace, number = head.groups(default="")
+    return int(kind) not in WITH_ATTACHMENTS and len(namespace) <= LONGEST_NAMESPACE and len(number) <= LONGEST_ID
 
 
 class _Guarded:

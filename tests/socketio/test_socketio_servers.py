@@ -11,7 +11,7 @@ import requests
 from cluster import LIMIT_S, Cluster, Web
 
 from battlebot.config import Settings
-from battlebot.transports.socketio_servers import LONGEST_ID, can_be_taken, make_servers
+from battlebot.transports.socketio_servers import LONGEST_ID, LONGEST_NAMESPACE, can_be_taken, make_servers
 
 ATTACHED = '["NEW_GAME",{"_placeholder":true,"num":0}]'
 BINARY = base64.b64encode(b"x" * 1000).decode()
@@ -63,6 +63,9 @@ def poller(nodes: tuple[Web, Web], request: pytest.FixtureRequest) -> Poller:
         ('2["99999999999999999999999"]', True),
         ("0/?token=99999999999999999999999,", True),
         ('0{"token":1}', True),
+        ("0/" + "a" * (LONGEST_NAMESPACE - 1), True),
+        ("0/" + "a" * LONGEST_NAMESPACE, False),
+        ("0/" + "a" * LONGEST_NAMESPACE + ",{}", False),
         (f"51-{ATTACHED}", False),
         (f"5{ATTACHED}", False),
         (f"٥1-{ATTACHED}", False),
@@ -75,16 +78,17 @@ def poller(nodes: tuple[Web, Web], request: pytest.FixtureRequest) -> Poller:
         (None, True),
     ],
 )
-def test_nothing_binary_and_no_long_id_can_be_taken(data: object, can: bool) -> None:
+def test_nothing_binary_and_no_long_namespace_or_id_can_be_taken(data: object, can: bool) -> None:
     """Digits are those that Python reads as digits; in an event's arguments, or in a token, they are no id."""
     assert can_be_taken(data) is can
 
 
-@pytest.mark.parametrize("what", ["attachments to come", "binary", "a long id"])
+@pytest.mark.parametrize("what", ["attachments to come", "binary", "a long id", "a long namespace"])
 def test_what_cannot_be_taken_ends_the_session(poller: Poller, what: str) -> None:
     """Whatever it says afterwards, nothing is kept of it."""
     binary = f"b4{BINARY}" if poller.eio == "3" else f"b{BINARY}"
     packets = {"attachments to come": f"4510000-{ATTACHED}", "binary": binary, "a long id": "42" + "9" * 60_000}
+    packets["a long namespace"] = "40/" + "a" * 60_000
     poller.say(packets[what])
     assert poller.say(f"42{EVENT}") == 400
     assert "ERROR" not in poller.hear()
