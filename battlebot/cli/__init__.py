@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from battlebot.config import Settings
 
 BOTS_WORKER = "worker --queue bots"
+_LAST_PLACE = 2  # the descriptor of stderr, after those of stdin and stdout
 _EXIT_ERROR = 2
 _EXIT_INTERRUPTED = 130
 _EXIT_NO_READER = 141  # as the shell reports a program that SIGPIPE ended: 1 would be a command's negative result
@@ -44,11 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     141 if the reader of the output, such as `head`, has gone.
     """
-    if sys.stderr is None:
-        sys.stderr = _nowhere()
-    if sys.stdout is None:
-        sys.stdout = _nowhere()
-    elif isinstance(sys.stdout, io.TextIOWrapper) and codecs.lookup(sys.stdout.encoding).name != "utf-8":
+    _fill_places()
+    if isinstance(sys.stdout, io.TextIOWrapper) and codecs.lookup(sys.stdout.encoding).name != "utf-8":
         # names may have characters that this output cannot take: an error would hide what has been done
         codecs.register_error("escaped", _escaped)
         sys.stdout.reconfigure(errors="escaped")
@@ -76,11 +74,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(status if isinstance(status, int) else 0)
 
 
-def _nowhere() -> TextIO:
-    """In place of a closed output (`>&-`), which the first connection must not take, nor that of a part."""
-    output = Path(os.devnull).open("w")  # noqa: SIM115 - for as long as the process lives
-    os.set_inheritable(output.fileno(), True)
-    return output
+def _fill_places() -> None:
+    """Lead nowhere what is closed of stdin, stdout and stderr (`<&-`, `>&-`), also for a part that is started.
+
+    Otherwise the first files and connections to be opened would take their places.
+    """
+    while (place := os.open(os.devnull, os.O_RDWR)) <= _LAST_PLACE:
+        os.set_inheritable(place, True)
+    os.close(place)
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - for as long as the process lives
+    if sys.stdout is None:
+        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - likewise
 
 
 def _escaped(error: UnicodeError) -> tuple[str, int]:

@@ -427,6 +427,18 @@ def test_an_output_that_is_closed_is_no_negative_result(closed: str, tmp_path: P
     assert ("BATTLEBOT_PORT=" in finished.stdout) == (closed == "2>&-")
 
 
+@pytest.mark.parametrize("closed", ["<&-", "2>&-", "<&- 2>&-", "<&- >&- 2>&-"])
+def test_nothing_takes_the_place_of_what_is_closed(closed: str, tmp_path: Path) -> None:
+    """Neither here nor in a part: what it printed, or read, would be another's, such as the lock of the data folder."""
+    script = (
+        "import atexit, os; from battlebot.cli import main\n"
+        "atexit.register(lambda: os._exit(not (os.open('/', 0) > 2 and all(map(os.get_inheritable, range(3))))))\n"
+        "main(['settings'])"
+    )
+    shell = ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-P", "-c", script]
+    assert subprocess.run(shell, cwd=tmp_path, stdout=subprocess.DEVNULL).returncode == 0
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 @pytest.mark.parametrize("words", [["worker"], ["verify", "nothing"], ["nonsense"]])
 @pytest.mark.parametrize("nobody", ["a full disk", "a reader that has gone"])
