@@ -62,6 +62,20 @@ def test_a_crosstable_reads_the_pairs_that_it_shows(home: House) -> None:
     assert [look["docsExamined"] for look in looks if look["nreturned"] == 2] == [2]
 
 
+@pytest.mark.parametrize("asked", ["void=true", "fault=none"])
+def test_a_page_of_matches_of_all_kinds_reads_no_more_than_it_shows(home: House, asked: str) -> None:
+    """Neither the older ones of the contest, nor the later ones of others."""
+    for name in ("cup", "later"):
+        home.contest(name, bots=("a", "b"))
+        for number in range(20):
+            home.play("a", "b", "a", name, fault="none" if number else "server")
+    ask = partial(home.client.get, f"/games/{GAME}/contest/cup?{asked}&limit=2")
+    answer, looks = profiled(home.storage, "games", ask)
+    assert len(answer.json["games"]) == 2
+    assert sum(look["docsExamined"] for look in looks) == 3
+    assert sum(look["keysExamined"] for look in looks) <= 5
+
+
 def test_a_list_of_contests_is_cut_where_it_is_too_large(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each comes with its entrants; it leads to the next part, until all have been listed once."""
     bots = [f"bot{number:04}" for number in range(1000)]
