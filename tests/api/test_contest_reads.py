@@ -51,6 +51,19 @@ def test_a_bots_meetings_are_read_without_those_of_others(home: House) -> None:
         assert sum(look["docsExamined"] for look in looks) == 3
 
 
+def test_for_a_bot_that_plays_nothing_in_it_not_all_meetings_are_read(home: House) -> None:
+    """Neither to say so, nor to refuse to show its meetings."""
+    closed(home, "abcd")
+    for two in combinations("abc", 2):
+        home.play(*two, two[0], "closed", n=1)
+    home.register("e")
+    assert home.organise("DELETE", "/closed/entrants/d").status_code == 200
+    for path, code in (("why?bot=e", "not-an-entrant"), ("why?bot=d", "withdrawn"), ("meetings?bot=e", "refused")):
+        answer, looks = profiled(home.storage, "meetings", partial(home.client.get, f"{CONTESTS}/closed/{path}"))
+        assert answer.json["code"] == code
+        assert sum(look["docsExamined"] for look in looks) == 0
+
+
 def test_a_crosstable_reads_the_pairs_that_it_shows(home: House) -> None:
     """Not what its bots have done against all others; an index leads to each of the pairs."""
     home.contest("cup", bots=tuple("abcdef"))
