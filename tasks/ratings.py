@@ -44,20 +44,25 @@ def sweep(thorough: bool = False) -> None:
     """
     try:
         bench = workbench()
-        for game in bench.storage.ratings.games():
-            _rate_alone(bench, game, thorough)
+        # one sweep at a time: games that are all made anew take long, and the other processes have other work
+        bench.mutex("rating sweep").run(lambda: _rate_all(bench, thorough))
     except Unavailable as error:
         log.warning("ratings.sweep_put_off", error=str(error))
 
 
-def _rate_alone(bench: Workbench, game: str, thorough: bool) -> None:
+def _rate_all(bench: Workbench, thorough: bool) -> int:
+    return sum(_rate_alone(bench, game, thorough) for game in bench.storage.ratings.games())
+
+
+def _rate_alone(bench: Workbench, game: str, thorough: bool) -> int:
     try:
-        bench.mutex(f"ratings:{game}").run(lambda: _rate_and_check(bench, game, thorough))
+        return bench.mutex(f"ratings:{game}").run(lambda: _rate_and_check(bench, game, thorough))
     except Unavailable:
         raise
     except Exception:
         # an error in one game must not keep the others from their ratings
         log.exception("ratings.failed", game=game)
+        return 0
 
 
 def _rate_and_check(bench: Workbench, game: str, thorough: bool) -> int:

@@ -13,7 +13,7 @@ import click
 
 from battlebot.cli.loading import load, of_data
 from battlebot.cli.output import print_rows
-from battlebot.errors import EmbeddedError, SettingError
+from battlebot.errors import EmbeddedError, SettingError, Unavailable
 
 if TYPE_CHECKING:
     from battlebot.config import Settings
@@ -79,20 +79,25 @@ def keep_first_token(settings: Settings) -> None:
     Where the file was removed there is to be none: another one is not made. `settings` name that server's MongoDB.
     Raises EmbeddedError, Unavailable.
     """
+    import structlog
+
     from battlebot.cli.database import open_storage
 
+    log = structlog.get_logger()
     path = settings.data / TOKEN_FILE
     with open_storage(settings) as storage:
-        storage.ensure_indexes()
+        try:
+            storage.ensure_indexes()
+        except Unavailable as error:
+            # after an upgrade they may take long; MongoDB goes on making them, unless it is stopped because this fails
+            log.warning("indexes.put_off", error=str(error))
         kept, names = _read(path), {row["name"] for row in storage.tokens.list()}
         if kept is None and EMBEDDED in names:
             return
         if kept is None or not storage.tokens.is_valid(kept):
             # the file is written first: a token that is only in the database could never be used
             storage.tokens.create(_free(names), keep=lambda token: _write(path, token))
-    import structlog
-
-    structlog.get_logger().info("organiser.token_is_in", path=str(path))
+    log.info("organiser.token_is_in", path=str(path))
 
 
 def _free(names: set[str]) -> str:

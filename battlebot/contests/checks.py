@@ -12,6 +12,7 @@ from battlebot.contests.installed import format_of
 from battlebot.errors import FormatMissing
 
 Finding = dict[str, str]
+ASKED = ("players", "victor")  # of a match
 
 
 def check_contest(
@@ -21,7 +22,8 @@ def check_contest(
 
     `games`: its stored matches, including void ones, `{_id, players, victor, match: {void}}`. `meetings`: as stored.
     """
-    counted = {game["_id"]: game for game in games if not game["match"]["void"]}
+    # no more of each: there may be hundreds of thousands, with large states
+    counted = {game["_id"]: {name: game[name] for name in ASKED} for game in games if not game["match"]["void"]}
     kept = {meeting["_id"]: meeting for meeting in meetings}
     return [
         *_of_the_format(contest, counted.values(), kept.values()),

@@ -140,10 +140,7 @@ class Games:
         fault: str | None = None,
     ) -> Iterator[dict[str, Any]]:
         """Yields a contest's most recent matches, as `recent` does; void ones only if `void` or with a `fault`."""
-        query: dict[str, Any] = {"game": game, "contest": contest, **_of_fault(fault)}
-        if not void and fault is None:
-            query["match.void"] = False
-        return self._listed(query, limit, before)
+        return self._listed(_in_contest(game, contest, void, fault), limit, before)
 
     def numbers(self, game: str, contest: str, limit: int, before: str | None) -> list[int]:
         """The `match.seq` of the matches that `of_contest` returns, from the index alone. Raises Unavailable."""
@@ -174,9 +171,7 @@ class Games:
         Void ones only if `void`, or if a `fault` is asked for. With `turns` each has its turns, but a long match
         (`is_long`): `entries` reads those. Raises Unavailable, also during the iteration.
         """
-        # both values rather than no condition, so that the index gives the order
-        wanted: Any = {"$in": [False, True]} if void or fault is not None else False
-        query = {"game": game, "contest": contest, "match.void": wanted, **_of_fault(fault)}
+        query = _in_contest(game, contest, void, fault)
         with mongo_errors():
             shown = {"$set": SHORT_ONLY} if turns else WITHOUT_TURNS
             yield from self._found({"$match": query}, {"$sort": {"match.seq": 1}}, shown)
@@ -205,6 +200,12 @@ class Games:
 def is_long(match: Mapping[str, Any]) -> bool:
     """Whether a stored match is too long to be read as a whole for everybody who asks for it."""
     return bool(match["match"].get("parts")) or match["match"].get("version", 0) > LONG
+
+
+def _in_contest(game: str, contest: str, void: bool, fault: str | None) -> dict[str, Any]:
+    # both values rather than no condition, so that the index gives the order
+    wanted: Any = {"$in": [False, True]} if void or fault is not None else False
+    return {"game": game, "contest": contest, "match.void": wanted, **_of_fault(fault)}
 
 
 def _of_fault(fault: str | None) -> dict[str, str]:

@@ -51,6 +51,19 @@ def test_a_bots_meetings_are_read_without_those_of_others(home: House) -> None:
         assert sum(look["docsExamined"] for look in looks) == 3
 
 
+def test_for_a_bot_that_plays_nothing_in_it_not_all_meetings_are_read(home: House) -> None:
+    """Neither to say so, nor to refuse to show its meetings."""
+    closed(home, "abcd")
+    for two in combinations("abc", 2):
+        home.play(*two, two[0], "closed", n=1)
+    home.register("e")
+    assert home.organise("DELETE", "/closed/entrants/d").status_code == 200
+    for path, code in (("why?bot=e", "not-an-entrant"), ("why?bot=d", "withdrawn"), ("meetings?bot=e", "refused")):
+        answer, looks = profiled(home.storage, "meetings", partial(home.client.get, f"{CONTESTS}/closed/{path}"))
+        assert answer.json["code"] == code
+        assert sum(look["docsExamined"] for look in looks) == 0
+
+
 def test_a_crosstable_reads_the_pairs_that_it_shows(home: House) -> None:
     """Not what its bots have done against all others; an index leads to each of the pairs."""
     home.contest("cup", bots=tuple("abcdef"))
@@ -60,6 +73,20 @@ def test_a_crosstable_reads_the_pairs_that_it_shows(home: House) -> None:
     answer, looks = profiled(home.storage, "pairs", ask)
     assert [list(row["against"]) for row in answer.json["rows"]] == [["b"], ["a"]]
     assert [look["docsExamined"] for look in looks if look["nreturned"] == 2] == [2]
+
+
+@pytest.mark.parametrize("asked", ["void=true", "fault=none"])
+def test_a_page_of_matches_of_all_kinds_reads_no_more_than_it_shows(home: House, asked: str) -> None:
+    """Neither the older ones of the contest, nor the later ones of others."""
+    for name in ("cup", "later"):
+        home.contest(name, bots=("a", "b"))
+        for number in range(20):
+            home.play("a", "b", "a", name, fault="none" if number else "server")
+    ask = partial(home.client.get, f"/games/{GAME}/contest/cup?{asked}&limit=2")
+    answer, looks = profiled(home.storage, "games", ask)
+    assert len(answer.json["games"]) == 2
+    assert sum(look["docsExamined"] for look in looks) == 3
+    assert sum(look["keysExamined"] for look in looks) <= 5
 
 
 def test_a_list_of_contests_is_cut_where_it_is_too_large(home: House, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 
 from battlebot.cli.token import _end, keep_first_token
 from battlebot.config import Settings
-from battlebot.errors import EmbeddedError
+from battlebot.errors import EmbeddedError, Unavailable
 from battlebot.storage import Storage
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -122,6 +122,21 @@ def test_the_embedded_server_keeps_a_token_of_its_own(settings: Settings, storag
     assert path.read_text() == first
     assert storage.tokens.list() == listed
     assert storage.tokens.holder(first.strip()) == "embedded"
+
+
+def test_the_embedded_server_starts_while_indexes_are_being_made(
+    settings: Settings, storage: Storage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Millions of matches may take minutes, and a start that gave up would stop the mongod that makes them."""
+
+    def takes_long(_: Storage) -> None:
+        raise Unavailable("MongoDB does not answer now (NetworkTimeout).")
+
+    monkeypatch.setattr(Storage, "ensure_indexes", takes_long)
+    with capture_logs() as logs:
+        keep_first_token(Settings(data=tmp_path, mongodb_uri=settings.mongodb_uri))
+    assert [row["event"] for row in logs] == ["indexes.put_off", "organiser.token_is_in"]
+    assert storage.tokens.holder((tmp_path / "organiser_token").read_text().strip()) == "embedded"
 
 
 @pytest.mark.parametrize("rotations", [1, 2])

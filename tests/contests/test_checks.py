@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
+from weakref import ref
 
 import pytest
 from cup import cup
@@ -30,6 +31,27 @@ class Kept:
         """A played meeting with its match."""
         self.games.append({"_id": match_id, "players": list(bots), "victor": "a", "match": {"void": False}})
         self.meetings.append({"_id": match_id, "bots": list(bots), "n": n, "state": "played", "victor": "a"})
+
+
+class Stored(dict[str, Any]):
+    """A stored match; unlike a dictionary, it can be asked whether it is still in memory."""
+
+
+def test_no_match_is_kept_in_memory_as_a_whole() -> None:
+    """A contest may have hundreds of thousands, each with a large state."""
+    kept, seen = Kept(), list[ref[Stored]]()
+
+    def games() -> Iterator[Stored]:
+        while kept.games:
+            game = Stored(kept.games.pop(), board=[""] * 1000)
+            seen.append(ref(game))
+            yield game
+
+    def meetings() -> Iterator[dict[str, Any]]:
+        assert [one() for one in seen] == [None] * 6
+        yield from kept.meetings
+
+    assert check_contest(CONTEST, games(), meetings()) == []
 
 
 def test_what_belongs_together_is_no_finding() -> None:

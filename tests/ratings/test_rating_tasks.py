@@ -11,7 +11,7 @@ import pytest
 import redis
 from cluster import Cluster, wait_for
 from original_client import OriginalClient
-from stored_matches import GAME, kept, make_void, right, season
+from stored_matches import GAME, kept, make_void, right, season, stored
 
 import tasks.ratings
 from battlebot.config import Settings
@@ -80,11 +80,8 @@ def test_the_sweep_finds_what_nobody_asked_for(parts: Cluster, storage: Storage)
     wait_for(lambda: kept(storage) == right(games), "the thorough sweep")
 
 
-@pytest.mark.parametrize("failure", [Unavailable("MongoDB does not answer now."), ValueError("ours"), SystemExit()])
-def test_a_check_of_all_matches_that_fails_is_made_again_before_the_hour_is_over(
-    settings: Settings, storage: Storage, client: redis.Redis, monkeypatch: pytest.MonkeyPatch, failure: BaseException
-) -> None:
-    """Though not with each sweep: it may take a minute. One whose process was killed has failed as well."""
+def bench_of(storage: Storage, client: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """What the tasks of ratings need of a workbench."""
     bench: Any = SimpleNamespace(
         storage=storage,
         rater=Rater(storage),
@@ -92,6 +89,39 @@ def test_a_check_of_all_matches_that_fails_is_made_again_before_the_hour_is_over
         rating_checks=SharedThrottle(client, "rating checks", 3600.0),
     )
     monkeypatch.setattr(tasks.ratings, "workbench", lambda: bench)
+    return bench
+
+
+def test_sweeps_make_one_games_ratings_at_a_time(
+    settings: Settings, storage: Storage, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another one that comes meanwhile would keep a second process busy, perhaps the last: nothing would be paired."""
+    bench = bench_of(storage, client, monkeypatch)
+    for seq, game in enumerate(("connectfour", GAME), start=1):
+        storage.archive.store([{**stored(seq), "game": game}])
+    begun, under_way = list[str](), list[str]()
+
+    def rate_new(game: str, checks: bool) -> int:
+        assert not under_way
+        under_way.append(game)
+        begun.append(game)
+        if len(begun) == 1:
+            tasks.ratings.sweep()
+        under_way.clear()
+        return 0
+
+    bench.rater.rate_new = rate_new
+    tasks.ratings.sweep()
+    # it was asked for once more, and so it goes over them once more
+    assert begun == ["connectfour", GAME] * 2
+
+
+@pytest.mark.parametrize("failure", [Unavailable("MongoDB does not answer now."), ValueError("ours"), SystemExit()])
+def test_a_check_of_all_matches_that_fails_is_made_again_before_the_hour_is_over(
+    settings: Settings, storage: Storage, client: redis.Redis, monkeypatch: pytest.MonkeyPatch, failure: BaseException
+) -> None:
+    """Though not with each sweep: it may take a minute. One whose process was killed has failed as well."""
+    bench = bench_of(storage, client, monkeypatch)
     storage.archive.store(season(20))
     bench.rater.rate_new(GAME)
     real, thorough, failures = bench.rater.rate_new, list[bool](), [failure]

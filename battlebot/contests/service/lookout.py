@@ -119,13 +119,16 @@ class Lookout:
         if bot is None and len(contest.bots(self._came(contest))) > MOST_BOTS:
             raise Refused(f"With more than {MOST_BOTS} bots, say whose meetings: ?bot=.", field="bot", rule="required")
         alone = None if bot is None or self._has_schedule(contest) else [bot]
+        if bot is not None and alone is None and bot not in contest.listed and not self._met(contest, bot):
+            # as below, before all meetings are read
+            raise _not_in_it(bot)
         situation, rows = self._situation(contest, alone)
         due = self._due(contest, situation)
         if bot is not None:
             rows = [row for row in cooperatively(rows) if bot in row["bots"]]
             due = [one for one in due if bot in one.bots]
             if not rows and bot not in situation.entrants:
-                raise Refused(f"The bot {bot!r} is not in the contest.", field="bot", rule="known")
+                raise _not_in_it(bot)
         if format_of(contest).TOGETHER:
             return {"pairs": [], "rounds": by_rounds(rows, due)}
         may_meet = _may_meet(contest, situation)
@@ -196,15 +199,15 @@ class Lookout:
         """The bots that it may meet now, and whether there will be others later."""
         if contest.state != "running":
             return [], False
+        there = set(contest.bots(entered)) - set(contest.withdrawn)
+        if bot not in there:
+            return [], False
         form = format_of(contest)
         if form.CLOSED:
             situation, _ = self._situation(contest)
             due = [one for one in cooperatively(form.due(situation)) if bot in one.bots]
             left = list(dict.fromkeys(other for one in due for other in one.bots if other != bot))
             return left, not left and comes_later(form, situation, bot)
-        there = set(contest.bots(entered)) - set(contest.withdrawn)
-        if bot not in there:
-            return [], False
         others = dict.fromkeys(sorted(there - {bot}), 0)
         for row in self.storage.meetings.among(*contest.where, [bot]):
             for other in row["bots"]:
@@ -230,6 +233,9 @@ class Lookout:
         rows = kept.of_contest(*where) if bots is None else kept.of_bots(*where, bots)
         situation = situation_of(contest, rows, self._came(contest), self.storage.voids.of_contest(*where))
         return replace(situation, call=self.call), rows
+
+    def _met(self, contest: Contest, bot: str) -> bool:
+        return bool(self.storage.meetings.of_bots(*contest.where, [bot]))
 
     def _has_schedule(self, contest: Contest) -> bool:
         """Whether what a bot plays next depends on the meetings of others."""
@@ -263,6 +269,10 @@ def _may_meet(contest: Contest, situation: Situation) -> Callable[[str, str], bo
     if contest.state in OVER:
         return lambda a, b: False
     return format_of(contest).may_meet(situation)
+
+
+def _not_in_it(bot: str) -> Refused:
+    return Refused(f"The bot {bot!r} is not in the contest.", field="bot", rule="known")
 
 
 def _alone_at_the_top(rows: Sequence[Mapping[str, Any]]) -> str | None:
