@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -15,6 +15,7 @@ from battlebot.contests.formats import format_names
 from battlebot.errors import BadFormat
 
 _AHEAD = re.compile(r"\+(?:(\d{1,6})d)?(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,6})s)?")
+_LONGEST_FILE = 4_000_000  # characters; far more than a server takes
 _WHEN = "2026-12-01T10:00Z, 2026-12-01T10:00+01:00, now, or from now on +90s, +10m, +1h30m, +2d"
 
 
@@ -92,25 +93,35 @@ def points(text: str) -> dict[str, int | float]:
         raise ValueError(f"{text!r} is not three numbers like 3,1,0 (win, draw, loss).") from None
 
 
-def names(listed: str | None, lines: Iterable[str] | None) -> list[str] | str | None:
+def names(listed: str | None, file: TextIO | None) -> list[str] | str | None:
     """The entrants, from a comma-separated list (or the word `open`) or a file with one per line; None if neither.
 
     A name with a comma can only be given in the file. It is a usage error to give both, or to name nobody.
     """
-    if listed is not None and lines is not None:
+    if listed is not None and file is not None:
         raise click.UsageError("Give --entrants or --entrants-file, not both.")
-    if listed is None and lines is None:
-        return None
     if listed is not None and listed.strip() == "open":
         return "open"
-    try:
-        parts: Sequence[str] = listed.split(",") if listed is not None else list(lines or ())
-    except UnicodeDecodeError:
-        raise click.UsageError("What --entrants-file names is not UTF-8 text.") from None
+    if listed is not None:
+        parts = listed.split(",")
+    elif file is not None:
+        parts = _text(file).split("\n")
+    else:
+        return None
     found = [part.strip() for part in parts if part.strip()]
     if not found:
         raise click.UsageError("No entrant is named.")
     return found
+
+
+def _text(file: TextIO) -> str:
+    try:
+        text = file.read(_LONGEST_FILE + 1)
+    except UnicodeDecodeError:
+        raise click.UsageError("What --entrants-file names is not UTF-8 text.") from None
+    if len(text) > _LONGEST_FILE:
+        raise click.UsageError(f"What --entrants-file names has more than {_LONGEST_FILE} characters.")
+    return text
 
 
 def _no_number(word: str) -> None:

@@ -128,7 +128,9 @@ def _end(text: str, now: datetime) -> datetime:
     days = _DAYS.fullmatch(text)
     try:
         end = now + timedelta(days=int(days[1])) if days else _day(text) + timedelta(days=1)
-    except (ValueError, OverflowError):
+    except OverflowError:
+        raise click.UsageError(f"--expires {text!r} is too far away: leave it out, and it never expires.") from None
+    except ValueError:
         raise click.UsageError(f"--expires {text!r} is neither days (30d) nor a date (2026-12-31).") from None
     if end <= now:
         raise click.UsageError(f"--expires {text!r} has passed.")

@@ -13,13 +13,17 @@ Turn = dict[str, Any]
 
 @dataclass(frozen=True)
 class Match:
-    """The bot's current match as of the last update; times in milliseconds, None for what the server did not send."""
+    """The bot's current match as of the last update; times in milliseconds, None for what the server did not send.
+
+    `fault` is sent when the match is over, and says whose fault the end was.
+    """
 
     id: str = ""
     version: int | None = None
     turn_timeout_ms: int | None = None
     remaining_ms: int | None = None
     strikes: int | None = None
+    fault: str | None = None
     received_at_s: float = field(default_factory=time.monotonic, repr=False, compare=False)
 
     @classmethod
@@ -33,6 +37,7 @@ class Match:
             turn_timeout_ms=info.get("turnTimeoutMs"),
             remaining_ms=info.get("remainingMs"),
             strikes=info.get("strikes"),
+            fault=info.get("fault"),
         )
 
     def time_left_s(self) -> float | None:

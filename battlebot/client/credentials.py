@@ -17,6 +17,7 @@ from battlebot.client.address import Address, parse_address
 from battlebot.client.arguments import check_arguments
 from battlebot.client.errors import BadCredentials, Refused, Unreachable
 
+LONGEST_FILE = 65_536  # characters of an auth file
 REQUEST_TIMEOUT_S = 30.0  # the server may wait for its database; whoever left before would never learn the pass_hash
 
 
@@ -55,8 +56,12 @@ class Credentials:
     def load(cls, path: str | Path) -> Credentials:
         """Read an auth file. Raises BadCredentials, which names the file and what is wrong with it."""
         try:
-            body = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+            with Path(path).open(encoding="utf-8") as file:
+                text = file.read(LONGEST_FILE + 1)
+            if len(text) > LONGEST_FILE:
+                raise ValueError(f"it has more than {LONGEST_FILE} characters")
+            body = json.loads(text)
+        except (OSError, ValueError, RecursionError) as error:
             raise BadCredentials(f"Cannot read the auth file {path}: {error}.") from None
         return cls(
             **_strings(body, f"The auth file {path}", BadCredentials, "game", "bot_id", "pass_hash", hostname="")

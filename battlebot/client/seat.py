@@ -34,8 +34,11 @@ class Update:
         return cls(message["state"], message.get("turn"), Match.of(message.get("match")), missed)
 
     def awaits(self, bot_id: str) -> bool:
-        """Whether the match is running and waits for this bot's turn."""
-        if self.state.get("complete"):
+        """Whether the match is running and waits for this bot's turn.
+
+        After the turn that loses it by strikes the state is still the one before: only the fault tells that it is over.
+        """
+        if self.state.get("complete") or self.match.fault is not None:
             return False
         return self.state.get("nextPlayer") == bot_id or bot_id in (self.state.get("waitingFor") or ())
 

@@ -11,6 +11,8 @@ from argparse import ArgumentParser
 from importlib import import_module
 from typing import Any
 
+from battlebot.embedded.openfiles import raise_limit
+
 
 def main() -> None:
     """Run the part that the arguments name, of the application `celery` in the module that they name."""
@@ -29,6 +31,9 @@ def _beat(celery: Any, options: Any) -> None:
 
 
 def _work(celery: Any, options: Any) -> None:
+    if options.pool == "gevent":
+        # each question to a bot takes a connection; a worker of processes needs few
+        raise_limit()
     worker = celery.Worker(
         hostname=f"{options.name}@{socket.gethostname()}",
         queues=options.queues,

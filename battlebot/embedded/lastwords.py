@@ -30,9 +30,14 @@ def most_telling(lines: Iterable[str]) -> str | None:
 
     It has at most 300 characters.
     """
-    words = [_words(line.strip()) for line in lines if line.strip()]
+    words = [_words(line) for each in lines if (line := each.strip()) and not _is_torn(line)]
     telling = [one for one in words if one.is_error] or words
     return telling[-1].text[:_MOST_CHARACTERS] if telling else None
+
+
+def _is_torn(line: str) -> bool:
+    """Whether it is the beginning of an event: its disk had no room for the rest."""
+    return line.startswith("{") and not line.endswith("}")
 
 
 def _words(line: str) -> _Words:

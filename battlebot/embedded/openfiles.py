@@ -1,4 +1,4 @@
-"""How many connections a node may hold: each takes one of the files that the system lets a process have open."""
+"""How many connections a part may hold: each takes one of the files that the system lets a process have open."""
 
 from __future__ import annotations
 
@@ -14,12 +14,17 @@ def allowed_connections(wanted: int) -> int:
 
     Beyond it a node could neither accept connections nor open its own to Redis and MongoDB.
     """
+    allowed = raise_limit()
+    return wanted if allowed == resource.RLIM_INFINITY else max(LEAST, min(wanted, allowed - OWN))
+
+
+def raise_limit() -> int:
+    """Raises the process's limit of open files as far as the system allows, and returns it."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     # where "unlimited" may not be asked for, the limit stays
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return wanted if allowed == resource.RLIM_INFINITY else max(LEAST, min(wanted, allowed - OWN))
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 
 def few_files(allowed: int, wanted: int) -> str:

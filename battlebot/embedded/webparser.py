@@ -56,7 +56,8 @@ class Unhurried(SocketUnreader):
 class LightRequest(Request):
     """A request whose headers, or trailers, have `HEADERS_BYTES` together; what follows them may come along.
 
-    In HTTP/1.1 it must name the host it is for (RFC 9112, section 3.2), which gunicorn does not ask for.
+    In HTTP/1.1 it must name the host it is for (RFC 9112, section 3.2), which gunicorn does not ask for. Its body may
+    not be encoded (section 6.1): gunicorn lets gzip pass, and would hand on what nobody decodes.
     """
 
     max_buffer_headers: int
@@ -68,6 +69,9 @@ class LightRequest(Request):
         rest: bytes = super().parse(unreader)
         if self.version >= NAMES_ITS_HOST and all(name != "HOST" for name, _ in self.headers):
             raise InvalidHeader("HOST")
+        for name, value in self.headers:
+            if name == "TRANSFER-ENCODING" and value.strip().lower() != "chunked":
+                raise InvalidHeader(name)
         return rest
 
     def should_close(self) -> bool:

@@ -108,7 +108,8 @@ def _strike(
         return Step(match, (own,))
     over = lost(game, match, struck, ending.strikes(match, struck, problem), now_s)
     if over.match.verdict is not None:
-        return replace(over, updates=(replace(own, asks=False), *over.updates))
+        own = replace(own, asks=False, fault=over.match.verdict.fault.value)
+        return replace(over, updates=(own, *over.updates))
     # of two updates of one revision, neither the last of the match, a bot is told the first only
     updates = (
         replace(update, turn=own.turn, code=own.code, error=own.error) if update.bot == own.bot else update

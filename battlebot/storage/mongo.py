@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -48,6 +49,9 @@ REFUSALS = {
     371: "MongoDB takes no writes now: somebody has blocked them (setUserWriteBlockMode).",
     8000: REFUSES,  # Atlas
 }
+UNKNOWN_ERROR = 8  # then its words begin with the error of its storage engine, or the system's
+NO_SPACE = f"{errno.ENOSPC}: "
+NO_ROOM = "MongoDB takes no writes now: its disk is full."
 FULL = "MongoDB takes no writes now: what Atlas allows it to store is used up."
 UNNAMED = "The name server does not say which hosts the name in MONGODB_URI (mongodb+srv://) stands for."
 
@@ -111,6 +115,8 @@ def _refusal(error: PyMongoError) -> str | None:
     if isinstance(error, OperationFailure):
         if "space quota" in str(error):
             return FULL
+        if error.code == UNKNOWN_ERROR and str(error).startswith(NO_SPACE):
+            return NO_ROOM
         return next((REFUSALS[code] for code in REFUSALS if code in _codes(error)), None)
     if isinstance(error, ConfigurationError) and isinstance(error.__cause__, DNSException):
         return UNNAMED

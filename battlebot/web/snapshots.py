@@ -25,7 +25,7 @@ from battlebot.web import board
 from battlebot.web.crosstable import LARGEST, crosstable
 from battlebot.web.filters import span
 from battlebot.web.replay import Position, can_be_replayed
-from battlebot.web.stale import is_away, stored, without_stored
+from battlebot.web.stale import is_away, running, stored, without_stored
 from battlebot.wire.matchfiles import formats_of
 
 RECENT = 20  # matches in a page's list
@@ -153,7 +153,7 @@ def match_snapshot(game: str, match_id: str) -> Snapshot:
     record = stored(lambda: kept.head(match_id))
     if record is not None and record["game"] == game:
         return _finished(*kept.with_end(record, MOST_TURNS))
-    live = current_context().live.find(match_id) if record is None else None
+    live = running(lambda: current_context().live.find(match_id)) if record is None else None
     if live is None and without_stored():
         raise Unavailable("The database cannot be reached at the moment, and the match is not being played now.")
     if live is None or live["game"] != game:

@@ -1,4 +1,4 @@
-"""Pages while MongoDB is away: the last version shown, or a page without stored data, with a note that says so."""
+"""Pages while MongoDB or Redis is away: the last version shown, or one without stored data; a note says so."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ log = structlog.get_logger()
 
 
 def page(render: Callable[[], str], all_stored: bool = False, about: tuple[str, ...] = (), keeps: bool = True) -> str:
-    """The page that `render` returns; while MongoDB is away, the version shown last, else one without stored data.
+    """The page that `render` returns; while it cannot, the version shown last, else one without stored data.
 
     `about` distinguishes pages that share a path. Without `keeps` no version is kept: of some pages there are so many
     that whoever goes through them would push out those that others look at. Raises Unavailable if no version was kept
@@ -50,8 +50,9 @@ def page(render: Callable[[], str], all_stored: bool = False, about: tuple[str, 
                 raise
             g.without_stored = True
             html = render()
+        part = g.get("lacks", "mongodb")
         note = render_template(
-            "_stale.html", seen=_moment(seen_s), since=_moment(current_context().away().get("mongodb"))
+            "_stale.html", seen=_moment(seen_s), part=part, since=_moment(current_context().away().get(part))
         )
         return _addressed(html.replace(NOTE, note, 1))
     if keeps and len(html) <= MOST_CHARACTERS:
@@ -65,6 +66,17 @@ def page(render: Callable[[], str], all_stored: bool = False, about: tuple[str, 
 def stored(look: Callable[[], Seen]) -> Seen | None:
     """What `look` reads from MongoDB; None on a page without stored data. Raises Unavailable."""
     return None if without_stored() else look()
+
+
+def running(look: Callable[[], Seen]) -> Seen:
+    """What `look` reads of running matches. Raises Unavailable; the page's note then says that it is they."""
+    try:
+        if is_away("redis"):
+            raise Unavailable("Redis does not answer now.")
+        return look()
+    except Unavailable:
+        g.lacks = "redis"
+        raise
 
 
 def without_stored() -> bool:

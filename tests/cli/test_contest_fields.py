@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -96,25 +97,25 @@ def test_points_are_three_numbers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("listed", "lines", "expected"),
+    ("listed", "text", "expected"),
     [
         (None, None, None),
         ("open", None, "open"),
         ("a, b,c", None, ["a", "b", "c"]),
-        (None, ["a\n", "\n", "b, c\r\n"], ["a", "b, c"]),
-        (None, ["open\n"], ["open"]),
+        (None, "a\n\nb, c\r\n", ["a", "b, c"]),
+        (None, "open\n", ["open"]),
     ],
 )
-def test_entrants_come_by_a_list_or_by_a_file(listed: str | None, lines: list[str] | None, expected: Any) -> None:
+def test_entrants_come_by_a_list_or_by_a_file(listed: str | None, text: str | None, expected: Any) -> None:
     """In a file even a name with a comma, or a bot that is called open."""
-    assert names(listed, lines) == expected
+    assert names(listed, None if text is None else StringIO(text)) == expected
 
 
-@pytest.mark.parametrize(("listed", "lines"), [("a", ["b"]), (" , ", None), (None, ["\n"]), ("", None)])
-def test_entrants_come_one_way_and_are_somebody(listed: str | None, lines: list[str] | None) -> None:
+@pytest.mark.parametrize(("listed", "text"), [("a", "b"), (" , ", None), (None, "\n"), ("", None)])
+def test_entrants_come_one_way_and_are_somebody(listed: str | None, text: str | None) -> None:
     """An empty list is a mistake, such as a file that was not written."""
     with pytest.raises(click.UsageError):
-        names(listed, lines)
+        names(listed, None if text is None else StringIO(text))
 
 
 def test_a_file_of_entrants_that_is_no_text_is_told(tmp_path: Path) -> None:
@@ -123,3 +124,12 @@ def test_a_file_of_entrants_that_is_no_text_is_told(tmp_path: Path) -> None:
     file.write_bytes(b"perfect\n\xff\n")
     with file.open(encoding="utf-8") as lines, pytest.raises(click.UsageError, match="is not UTF-8 text"):
         names(None, lines)
+
+
+def test_a_file_of_entrants_that_never_ends_is_not_read_to_the_end() -> None:
+    """Nor is one of many gigabytes: it would take all memory before it was refused."""
+    with (
+        Path("/dev/zero").open(encoding="utf-8") as endless,
+        pytest.raises(click.UsageError, match="more than 4000000"),
+    ):
+        names(None, endless)

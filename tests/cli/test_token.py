@@ -67,6 +67,7 @@ def test_a_mongodb_that_refuses_the_user_is_told_in_one_line(
         (["create", "--name", "x" * 65], "printable characters"),
         (["create", "--name", "x", "--expires", "soon"], "neither days (30d) nor a date"),
         (["create", "--name", "x", "--expires", "2020-01-01"], "has passed"),
+        (["create", "--name", "x", "--expires", "9999-12-31"], "too far away"),
         (["create"], "Missing option '--name'"),
         (["revoke", "nobody"], "There is no token named 'nobody'."),
     ],

@@ -120,7 +120,9 @@ def test_where_nobody_listens_is_unreachable() -> None:
         register("localhost:1", "numberwang", "Me")
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"game": "numberwang"}', '{"game": 1, "bot_id": "a", "pass_hash": "b"}'])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "[" * 60_000, '{"game": "numberwang"}', '{"game": 1, "bot_id": "a", "pass_hash": "b"}']
+)
 def test_a_broken_auth_file_is_named(tmp_path: Path, text: str) -> None:
     """Also one that is not there."""
     path = tmp_path / "auth.json"
@@ -129,6 +131,12 @@ def test_a_broken_auth_file_is_named(tmp_path: Path, text: str) -> None:
     path.write_text(text)
     with pytest.raises(BadCredentials, match=r"auth\.json"):
         Credentials.load(path)
+
+
+def test_an_auth_file_that_never_ends_is_refused() -> None:
+    """It is not read until all memory is taken."""
+    with pytest.raises(BadCredentials, match="/dev/zero: it has more than 65536 characters"):
+        Credentials.load("/dev/zero")
 
 
 def test_a_server_that_speaks_no_tls_is_told_from_one_that_is_away(server: ScriptedServer) -> None:

@@ -50,6 +50,21 @@ def test_an_invalid_turn_is_chosen_again_until_the_strikes_are_used_up(play: Pla
     assert bot.match.strikes == 0
 
 
+def test_no_turn_is_chosen_after_the_one_that_lost_the_match(play: Play, bot: Any) -> None:
+    """In a kept session the next match begins meanwhile, with a clock of its own."""
+
+    def script(line: Line) -> None:
+        line.login()
+        line.say(update(4))
+        bad = update(4, turn={**line.hear(), "valid": False}, strikes=3)
+        line.say({**bad, "match": {**bad["match"], "fault": "bot"}}, final(4, "You"), update(0, match="m2"))
+        assert line.hear() == {"n": 2, "version": 0, "match": "m2"}
+        line.say(final(1, match="m2"))
+        assert line.bot_closes() == 1000
+
+    assert play(script, idle_timeout_s=1.0) == [("m1", "You", "complete"), ("m2", "Me", "complete")]
+
+
 def test_a_turn_lost_with_its_connection_is_sent_again(play: Play, bot: Any) -> None:
     """The version has not moved: the same turn goes out, and the bot is not asked a second time."""
 

@@ -71,9 +71,25 @@ def _what_needs_only_mongodb_is_answered(web: Web, how: str) -> None:
     assert web.request("/bots/numberwang", {"bot_id": new_name()})[0] == 201
     for path in ("/bots/numberwang", "/games/numberwang", "/games/numberwang/ratings", "/games/numberwang/contests"):
         assert web.request(path)[0] == 200, path
-    with urllib.request.urlopen(f"{web.url}/", timeout=20) as answer:
-        page = answer.read().decode()
-    assert ("Live matches cannot be shown" in page) == (how in ("paused", "killed", "busy"))
+    assert ("Live matches cannot be shown" in _page(web, "/")) == (how in ("paused", "killed", "busy"))
+
+
+def _page(web: Web, path: str) -> str:
+    with urllib.request.urlopen(web.url + path, timeout=20) as answer:
+        return answer.read().decode()
+
+
+def test_the_page_of_a_match_says_what_is_away(frail: Frail, web: Web, meet: Switchboard) -> None:
+    """Not the database: while that alone is away, matches go on."""
+    mover, other = meet.sit()
+    path = f"/web/numberwang/matches/{mover.first['match']['id']}"
+    assert 'class="stale"' not in _page(web, path)
+    with frail.killed("valkey"):
+        page = _page(web, path)
+    assert "Live matches cannot be reached at the moment" in page
+    assert "The database cannot" not in page
+    wait_for(lambda: ready(web), "a ready server")
+    play_out(mover, other)
 
 
 def test_who_cannot_wait_is_told_so(frail: Frail, web: Web, meet: Switchboard) -> None:

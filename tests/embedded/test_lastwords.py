@@ -126,6 +126,18 @@ def test_last_words_that_no_parser_can_read_are_told_as_they_are(tmp_path: Path)
     assert child.last_words() == f": {'[' * 300} (see {log})"
 
 
+def test_what_a_full_disk_has_left_of_a_line_is_not_told(tmp_path: Path) -> None:
+    """What came before it is, if anything did."""
+    log = tmp_path / "mongod.log"
+    child = Child(Program(name="mongod", command=SLEEP, log=log))
+    torn = '{"t":{"$date":"2026-11-29T08:10:42.300Z"},"s":"I","msg":"Opening","attr":{"config":"error_prefix,'
+    log.write_text(json.dumps({"s": "I", "msg": "MongoDB starting"}) + f"\n{torn}")
+    assert child.last_words() == f": MongoDB starting (see {log})"
+    log.write_text(torn)
+    assert child.last_words() == f" (see {log})."
+    child.kill()
+
+
 def test_the_last_words_are_found_after_the_log_has_been_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also if it has grown since to where the child's own lines began before."""
     log = tmp_path / "moved.log"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import socket
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from cluster import LIMIT_S, Cluster
+from cluster import LIMIT_S, Cluster, wait_for
 
 from battlebot.embedded.openfiles import OWN, few_files
 
@@ -37,6 +38,17 @@ def test_it_is_told_only_where_there_is_too_little_room() -> None:
     assert few_files(20_000 - OWN, 20_000) == ""
     sentence = "leaves room for 3,996 of the 20,000 connections of BATTLEBOT_MAX_CONNECTIONS."
     assert few_files(3_996, 20_000) == f"The limit of open files (ulimit -Hn) {sentence}"
+
+
+def test_a_worker_that_asks_bots_may_have_as_many_connections_as_the_system_allows(parts: Cluster) -> None:
+    """A usual limit of 1024 is less than it may need: a battle asks 64 bots at once, and it runs many."""
+    soft, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most - 1, most))
+    try:
+        worker = parts.bots()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, most))
+    wait_for(lambda: resource.prlimit(worker.pid, resource.RLIMIT_NOFILE) == (most, most), "the limit to be raised")
 
 
 @pytest.mark.parametrize("door", ["web", "tcp"])

@@ -98,6 +98,15 @@ def test_a_request_names_its_host_unless_it_is_of_the_older_protocol(monkeypatch
         next(parser_of(monkeypatch, Peer(b"GET / HTTP/1.1\r\nAccept: */*\r\n\r\n")))
 
 
+@pytest.mark.parametrize("said", [b"gzip, chunked", b"gzip\r\nTransfer-Encoding: chunked", b"identity, chunked", b"br"])
+def test_a_body_that_is_encoded_is_not_taken_for_one_in_chunks_alone(
+    monkeypatch: pytest.MonkeyPatch, said: bytes
+) -> None:
+    """Nobody would decode it (RFC 9112, section 6.1)."""
+    with pytest.raises(InvalidHeader):
+        next(parser_of(monkeypatch, Peer(HEAD + b"Transfer-Encoding: " + said + b"\r\n\r\n0\r\n\r\n")))
+
+
 @pytest.mark.parametrize(
     ("said", "ends"),
     [

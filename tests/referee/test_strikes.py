@@ -63,6 +63,7 @@ def test_the_third_strikes_update_comes_first_and_the_final_has_no_turn() -> Non
     assert own["state"]["complete"] is False
     assert "victor" not in own["state"]
     assert not play.last.updates[0].asks
+    assert own["match"]["fault"] == "bot"
     for final in (final_a, final_b):
         assert "turn" not in final
         assert final["state"].items() >= {"complete": True, "victor": "b", "reason": "invalid"}.items()

@@ -141,6 +141,7 @@ MALFORMED = {
     "no number as length": b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
     "a chunk without a size": b"POST /bots/numberwang HTTP/1.1\r\nHost: x\r\n" + CHUNKED + b"zz\r\n\r\n",
     "an unknown coding": b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: rot13\r\n\r\n",
+    "a compressed body": b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
     "an unknown expectation": b"POST / HTTP/1.1\r\nHost: x\r\nExpect: more\r\nContent-Length: 1\r\n\r\nx",
     "HTTP/2": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
 }

@@ -121,6 +121,14 @@ def test_a_database_at_atlas_that_is_full_does_not_look_like_a_wrong_password() 
             raise error
 
 
+def test_a_disk_without_room_for_an_index_counts_as_mongodb_away() -> None:
+    """MongoDB has no code of its own for it, and says it in the system's words."""
+    full = "28: No space left on device"
+    error = OperationFailure(full, 8, {"ok": 0, "errmsg": full, "code": 8, "codeName": "UnknownError"})
+    with pytest.raises(Unavailable, match="its disk is full"), mongo_errors():
+        raise error
+
+
 def test_a_name_that_the_name_server_does_not_know_counts_as_mongodb_away() -> None:
     """With mongodb+srv:// the driver asks for it at the first query, and calls a wrong answer a wrong setting."""
     error = ConfigurationError("The DNS query name does not exist: _mongodb._tcp.bots.example.org.")
