@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator, Sequence
 from itertools import combinations, cycle, islice
 from typing import Any
@@ -22,11 +23,15 @@ MEETINGS = 5
 
 
 def played(contest: str, bots: Sequence[str], count: int) -> Iterator[Ended]:
-    """`count` matches of a contest, seven turns each, won by the first player: pair after pair, five meetings each."""
-    game = discover()[GAME]
+    """`count` matches of a contest, seven turns each, won by the first player: pair after pair, five meetings each.
+
+    Who is first is drawn, the same each time: so bots are about equally strong, and many of them level.
+    """
+    game, lots = discover()[GAME], random.Random(1)
     pairs = cycle(pair for pair in combinations(bots, 2) for _ in range(MEETINGS))
     begun = new_match(game, [("a", "nowhere/1"), ("b", "nowhere/2")], Settings(), BEGAN_S, contest=contest)
-    for number, pair in enumerate(islice(pairs, count)):
+    for number, two in enumerate(islice(pairs, count)):
+        pair = two if lots.random() < 0.5 else two[::-1]
         yield Ended(_ended(begun, number, pair), int(BEGAN_S * 1e6) + number, list(_turns(pair)))
 
 

@@ -14,7 +14,8 @@ HEAD_TO_HEADS = 10  # times it is asked again: else thousands of bots, of whom e
 
 COUNTS = ("wins", "draws", "losses", "played", "absent")
 
-Pairs = Callable[[Sequence[str]], Iterable[Mapping[str, Any]]]
+Against = Mapping[str, tuple[int, int, int]]  # opponent -> wins, draws, losses
+Pairs = Callable[[Sequence[str]], Mapping[str, Against]]
 
 
 class TieBreaks(TypedDict):
@@ -56,8 +57,8 @@ def ranking(
 ) -> list[Row]:
     """The rows of all entrants and of all bots in `rows` or `byes`, best first.
 
-    `rows`: `{bot_id, wins, draws, losses, played, absent}`; `pairs(bots)`: `{bot_id, opponent, wins, draws, losses}` of
-    these bots against all others; `points`: for a win, a draw, a loss. Most points first, then most wins, then
+    `rows`: `{bot_id, wins, draws, losses, played, absent}`; `pairs(bots)`: for each of these bots what it has done
+    against others (`against_each`); `points`: for a win, a draw, a loss. Most points first, then most wins, then
     fewest losses (as the original); then Sonneborn-Berger, then head-to-head. Bots still level share a rank (1, 2, 2,
     4), in the order of names.
     """
@@ -69,12 +70,18 @@ def ranking(
     groups = [list(level) for _, level in groupby(sorted(table.values(), key=_merit), key=_merit)]
     compared = [row for level in groups if len(table) <= EVERYBODY or len(level) > 1 for row in level]
     asked = [row["bot_id"] for row in compared if row["played"]]
-    between: dict[str, dict[str, Mapping[str, Any]]] = defaultdict(dict)
-    for pair in cooperatively(pairs(asked) if asked else ()):
-        between[pair["bot_id"]][pair["opponent"]] = pair
+    between = pairs(asked) if asked else {}
     for row in cooperatively(compared):
-        row["tieBreaks"]["sonnebornBerger"] = _sonneborn_berger(between[row["bot_id"]], table)
+        row["tieBreaks"]["sonnebornBerger"] = _sonneborn_berger(between.get(row["bot_id"], {}), table)
     return _ranked(table, groups, between, points)
+
+
+def against_each(bots: Iterable[str], pairs: Iterable[Mapping[str, Any]]) -> Mapping[str, Against]:
+    """What each bot has done against others, from the rows `{bot_id, opponent, wins, draws, losses}` of these bots."""
+    found: dict[str, dict[str, tuple[int, int, int]]] = {bot: {} for bot in bots}
+    for pair in cooperatively(pairs):
+        found[pair["bot_id"]][pair["opponent"]] = pair["wins"], pair["draws"], pair["losses"]
+    return found
 
 
 def ranking_by(merit: Callable[[Row], Any], entrants: Iterable[str], rows: Iterable[Mapping[str, Any]]) -> list[Row]:
@@ -113,11 +120,9 @@ def _merit(row: Row) -> tuple[int, int, int]:
     return -row["score"], -row["wins"], row["losses"]
 
 
-def _sonneborn_berger(met: Mapping[str, Mapping[str, Any]], table: Mapping[str, Row]) -> float:
+def _sonneborn_berger(met: Against, table: Mapping[str, Row]) -> float:
     twice = sum(
-        (2 * pair["wins"] + pair["draws"]) * table[opponent]["score"]
-        for opponent, pair in met.items()
-        if opponent in table
+        (2 * wins + draws) * table[opponent]["score"] for opponent, (wins, draws, _) in met.items() if opponent in table
     )
     # a half is exact in binary
     return twice / 2 if twice % 2 else twice // 2
@@ -126,7 +131,7 @@ def _sonneborn_berger(met: Mapping[str, Mapping[str, Any]], table: Mapping[str, 
 def _ranked(
     table: Mapping[str, Row],
     groups: Iterable[list[Row]],
-    between: Mapping[str, Mapping[str, Mapping[str, Any]]],
+    between: Mapping[str, Against],
     points: tuple[int, int, int],
 ) -> list[Row]:
     ordered: list[Row] = []
@@ -148,7 +153,7 @@ def _berger(row: Row) -> float:
 def _parted(
     level: list[str],
     table: Mapping[str, Row],
-    between: Mapping[str, Mapping[str, Mapping[str, Any]]],
+    between: Mapping[str, Against],
     points: tuple[int, int, int],
     times: int = HEAD_TO_HEADS,
 ) -> list[list[str]]:
@@ -160,8 +165,7 @@ def _parted(
         # iterates over the smaller one: few have met, or few are level
         met = between.get(bot, {})
         for other in bots & met.keys():
-            counts = (met[other]["wins"], met[other]["draws"], met[other]["losses"])
-            scores[bot] += sum(count * each for count, each in zip(counts, points, strict=True))
+            scores[bot] += sum(count * each for count, each in zip(met[other], points, strict=True))
     for bot in level:
         table[bot]["tieBreaks"]["headToHead"].append(scores[bot])
     if len(set(scores.values())) == 1:

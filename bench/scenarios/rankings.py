@@ -9,7 +9,7 @@ import time
 from array import array
 
 from battlebot.storage import Storage
-from battlebot.storage.moves import standing_moves
+from battlebot.storage.moves import pair_moves, standing_moves
 from bench.house import House
 from bench.load.tally import percentiles_ms
 from bench.machine import cpu_s
@@ -62,6 +62,7 @@ def _store(house: House, size: int) -> None:
     while some := list(itertools.islice(rows, AT_ONCE)):
         storage.database["games"].insert_many(some, ordered=False)
         storage.database["standings"].bulk_write(standing_moves(some))
+        storage.database["pairs"].bulk_write(pair_moves(some), ordered=False)
     storage.close()
 
 

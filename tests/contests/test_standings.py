@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations, pairwise
-from typing import Any
 
 import pytest
 from cpu import least_cpu_s
 from tiebreaks import Result, counts, table
 
 from battlebot.contests import standings
-from battlebot.contests.standings import HEAD_TO_HEADS, ranking, ranking_by
+from battlebot.contests.standings import HEAD_TO_HEADS, Against, against_each, ranking, ranking_by
 
 POINTS = [(3, 1, 0), (2, 1, 0), (1, 0, 0), (3, 3, 3)]
 
@@ -40,9 +39,9 @@ def test_counts_rank_as_results_do(seed: int, everybody: int, monkeypatch: pytes
     rows, pairs = counts(results)
     asked: list[str] = []
 
-    def of(chosen: Sequence[str]) -> list[dict[str, Any]]:
+    def of(chosen: Sequence[str]) -> Mapping[str, Against]:
         asked.extend(chosen)
-        return [pair for pair in pairs if pair["bot_id"] in chosen]
+        return against_each(chosen, [pair for pair in pairs if pair["bot_id"] in chosen])
 
     made, right = ranking(bots, rows, of, points, byes), table(bots, results, points, byes)
     for ours, theirs in zip(made, right, strict=True):
@@ -55,7 +54,7 @@ def test_counts_rank_as_results_do(seed: int, everybody: int, monkeypatch: pytes
 
 def rank_newcomers(bots: int) -> None:
     """Ranks bots that have logged in, and played nobody."""
-    assert len(ranking([f"b{n}" for n in range(bots)], [], lambda _: [], (3, 1, 0), {})) == bots
+    assert len(ranking([f"b{n}" for n in range(bots)], [], lambda _: {}, (3, 1, 0), {})) == bots
 
 
 def test_ten_times_as_many_level_bots_take_about_ten_times_as_long() -> None:
@@ -68,7 +67,7 @@ def test_of_many_bots_each_of_whom_beat_the_next_those_in_the_middle_share_a_ran
     """They would part two by two, and each would be told as often how it stood: in all, for ever."""
     bots = [f"b{n:04}" for n in range(3000)]
     rows, pairs = counts([Result(a, b, a) for a, b in pairwise(bots)])
-    ranked = ranking(bots, rows, lambda _: pairs, (1, 0, 1), {})
+    ranked = ranking(bots, rows, lambda _: against_each(bots, pairs), (1, 0, 1), {})
     assert max(len(row["tieBreaks"]["headToHead"]) for row in ranked) == HEAD_TO_HEADS
     assert max(Counter(row["rank"] for row in ranked).values()) > 2900
 
@@ -77,7 +76,7 @@ def test_a_pair_that_was_taken_back_counts_nothing() -> None:
     """Its row of zeroes stays behind in the storage."""
     rows = [{"bot_id": bot, "played": 0, "wins": 0, "draws": 0, "losses": 0} for bot in ("b", "a")]
     zeroes = [{"bot_id": "a", "opponent": "b", "wins": 0, "draws": 0, "losses": 0}]
-    ranked = ranking([], rows, lambda bots: zeroes, (3, 1, 0), {})
+    ranked = ranking([], rows, lambda bots: against_each(bots, zeroes), (3, 1, 0), {})
     assert [(row["rank"], row["bot_id"], row["absent"]) for row in ranked] == [
         (1, "a", 0),
         (1, "b", 0),

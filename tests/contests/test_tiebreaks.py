@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiebreaks import Result, counts
 
-from battlebot.contests.standings import Row, ranking
+from battlebot.contests.standings import Row, against_each, ranking
 
 
 def table(
@@ -23,7 +23,8 @@ def table(
 ) -> list[Row]:
     """The ranking from counts, which is the one from the results."""
     rows, pairs = counts(results)
-    made = ranking(entrants, rows, lambda bots: [pair for pair in pairs if pair["bot_id"] in bots], points, byes or {})
+    against = against_each([row["bot_id"] for row in rows], pairs)
+    made = ranking(entrants, rows, lambda _: against, points, byes or {})
     assert made == tiebreaks.table(entrants, results, points, byes or {})
     return made
 

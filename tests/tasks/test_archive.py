@@ -16,7 +16,7 @@ from records import reserve
 from standstill import standing_still
 
 from battlebot.config import Settings
-from battlebot.contests.standings import ranking
+from battlebot.contests.standings import against_each, ranking
 from battlebot.embedded.stores import Stores
 from battlebot.storage import Storage
 
@@ -47,7 +47,11 @@ def standings(storage: Storage) -> dict[str, tuple[int, ...]]:
     """bot -> (score, wins, draws, losses)."""
     where = ("numberwang", "cup")
     rows = ranking(
-        [], storage.standings.of_contest(*where), lambda bots: storage.standings.pairs(*where, bots), (3, 1, 0), {}
+        [],
+        storage.standings.of_contest(*where),
+        lambda bots: against_each(bots, storage.standings.pairs(*where, bots)),
+        (3, 1, 0),
+        {},
     )
     return {row["bot_id"]: tuple(row[key] for key in ("score", "wins", "draws", "losses")) for row in rows}
 

@@ -15,6 +15,7 @@ from battlebot.contests.formats.situation import Due, Situation
 from battlebot.contests.installed import format_of
 from battlebot.contests.matrix import by_pairs, by_rounds
 from battlebot.contests.service.foresight import Foresight
+from battlebot.contests.service.paircounts import PairCounts
 from battlebot.contests.service.resting import resting
 from battlebot.contests.situating import situation_of
 from battlebot.contests.why import Look, comes_later, why
@@ -53,6 +54,7 @@ class Lookout:
 
     def __post_init__(self) -> None:
         self._foresight = Foresight(lambda *of: self._situation(*of)[0])
+        self._pair_counts = PairCounts(self.storage.standings)
 
     def ranking(self, contest: Contest) -> list[dict[str, Any]]:
         """The rows of the format's `ranking`, best first."""
@@ -72,7 +74,6 @@ class Lookout:
         return rows, answer
 
     def _ranked(self, contest: Contest, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        game, name = contest.where
         points, form = contest.points, format_of(contest)
         # bots may have come before the contest had its list
         members = set(contest.bots([row["bot_id"] for row in rows]))
@@ -80,7 +81,7 @@ class Lookout:
         ranked = form.ranking(
             contest.listed,
             rows,
-            lambda bots: self.storage.standings.pairs(game, name, bots),
+            lambda bots: self._pair_counts.of(contest, rows, bots),
             (points["win"], points["draw"], points["loss"]),
             self._foreseen(contest, rows)["byes"],
         )

@@ -86,7 +86,7 @@ def test_most_wins_then_most_ticks() -> None:
         {"bot_id": "b", "wins": 2, "losses": 7, "scored": 9},
         {"bot_id": "c", "wins": 3, "losses": 1, "scored": 1},
     ]
-    ranked = FORM.ranking("abcd", rows, lambda bots: [], (3, 1, 0), {})
+    ranked = FORM.ranking("abcd", rows, lambda bots: {}, (3, 1, 0), {})
     assert [(row["rank"], row["bot_id"], row["score"]) for row in ranked] == [
         (1, "c", 3),
         (2, "b", 2),
