@@ -449,7 +449,16 @@ def test_an_input_that_is_closed_is_an_empty_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
-@pytest.mark.parametrize("words", [["worker"], ["verify", "nothing"], ["nonsense"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["worker"],
+        ["verify", "nothing"],
+        ["nonsense"],
+        ["play-tcp", "--host", ":"],
+        ["bots", "crossword-greedy", "--nats", ":"],
+    ],
+)
 @pytest.mark.parametrize("nobody", ["a full disk", "a reader that has gone"])
 def test_an_error_that_cannot_be_told_is_no_negative_result(words: list[str], nobody: str, tmp_path: Path) -> None:
     """Its status says the same as where it is told."""
