@@ -10,6 +10,7 @@ from tasks.workbench import Workbench, workbench
 
 log = structlog.get_logger()
 
+SWEEP = "rating sweep"
 CHECK_AGAIN_S = 300.0  # after a check of all matches that failed, or whose process died: it may have taken a minute
 
 
@@ -37,26 +38,26 @@ def rebuild(game: str) -> int:
 
 
 @shared_task(name="tasks.ratings.sweep")
-def sweep(thorough: bool = False) -> None:
-    """Brings every game's ratings up to date; if `thorough`, or once an hour, checks all its matches.
+def sweep() -> None:
+    """Brings every game's ratings up to date; once an hour, checks all its matches.
 
     Late and voided ones are found by that, however old. Redis remembers the hour: beat may be restarted more often.
     """
     try:
         bench = workbench()
-        # one sweep at a time: games that are all made anew take long, and the other processes have other work
-        bench.mutex("rating sweep").run(lambda: _rate_all(bench, thorough))
+        # one at a time: games that are all made anew take long, and the other processes have other work
+        bench.mutex(SWEEP).run(lambda: _rate_all(bench))
     except Unavailable as error:
         log.warning("ratings.sweep_put_off", error=str(error))
 
 
-def _rate_all(bench: Workbench, thorough: bool) -> int:
-    return sum(_rate_alone(bench, game, thorough) for game in bench.storage.ratings.games())
+def _rate_all(bench: Workbench) -> int:
+    return sum(_rate_alone(bench, game) for game in bench.storage.ratings.games())
 
 
-def _rate_alone(bench: Workbench, game: str, thorough: bool) -> int:
+def _rate_alone(bench: Workbench, game: str) -> int:
     try:
-        return bench.mutex(f"ratings:{game}").run(lambda: _rate_and_check(bench, game, thorough))
+        return bench.mutex(f"ratings:{game}").run(lambda: _rate_and_check(bench, game))
     except Unavailable:
         raise
     except Exception:
@@ -65,8 +66,8 @@ def _rate_alone(bench: Workbench, game: str, thorough: bool) -> int:
         return 0
 
 
-def _rate_and_check(bench: Workbench, game: str, thorough: bool) -> int:
-    checks = thorough or bench.rating_checks.attempt(game, CHECK_AGAIN_S)
+def _rate_and_check(bench: Workbench, game: str) -> int:
+    checks = bench.rating_checks.attempt(game, CHECK_AGAIN_S)
     applied = bench.rater.rate_new(game, checks)
     if checks:
         bench.rating_checks.done(game)
@@ -74,4 +75,8 @@ def _rate_and_check(bench: Workbench, game: str, thorough: bool) -> int:
 
 
 def _rate(bench: Workbench, game: str) -> int:
-    return bench.mutex(f"ratings:{game}").run(lambda: bench.rater.rate_new(game))
+    def work() -> int:
+        return bench.mutex(f"ratings:{game}").run(lambda: bench.rater.rate_new(game))
+
+    # made anew as in a sweep: if one game's are, a sweep does it afterwards
+    return bench.mutex(SWEEP).run(work) if bench.rater.is_stale(game) else work()

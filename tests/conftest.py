@@ -20,7 +20,7 @@ from battlebot.config import Settings, load_settings
 from battlebot.embedded.stores import embedded_stores
 from battlebot.redisio.connection import connect
 from battlebot.storage import Storage
-from battlebot.storage.indexes import INDEXES, PROPERTIES
+from battlebot.storage.indexes import INDEXES, LASTING, PROPERTIES
 
 # an example may take as long as a busy machine makes it take
 examples.register_profile("unhurried", deadline=None)
@@ -178,5 +178,5 @@ def _is_as_made(collection: str, indexes: list[dict[str, Any]]) -> bool:
     return (
         bool(made)
         and made.keys() == found.keys()
-        and all(found[name].get(each) == made[name].get(each) for name in made for each in PROPERTIES)
+        and all(found[name].get(each) == made[name].get(each) for name in made for each in (*PROPERTIES, *LASTING))
     )

@@ -82,10 +82,9 @@ def _fill_places() -> None:
     while (place := os.open(os.devnull, os.O_RDWR)) <= _LAST_PLACE:
         os.set_inheritable(place, True)
     os.close(place)
-    if sys.stderr is None:
-        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - for as long as the process lives
-    if sys.stdout is None:
-        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - likewise
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115 - for as long as the process lives
 
 
 def _escaped(error: UnicodeError) -> tuple[str, int]:

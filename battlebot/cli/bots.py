@@ -9,6 +9,8 @@ import sys
 
 import click
 
+from battlebot.errors import BattlebotError
+
 # name -> its module, whose `decider()` returns the decision function
 BOTS = {
     "crossword-greedy": "battlebot.client.samples.crossword.greedy",
@@ -59,6 +61,5 @@ def _over_nats(name: str, url: str, subject: str, queue: str, verbose: bool) -> 
     except KeyboardInterrupt:
         return 0
     except ClientError as error:
-        click.echo(f"battlebot: {error}", err=True)
-        return 2
+        raise BattlebotError(str(error)) from error
     return 0

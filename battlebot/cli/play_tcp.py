@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from battlebot.errors import BattlebotError
+
 if TYPE_CHECKING:
     from battlebot.client import Bot
 
@@ -58,8 +60,7 @@ def play_tcp(
             idle_timeout_s=idle_timeout,
         )
     except ClientError as error:
-        click.echo(f"battlebot: {error}", err=True)
-        return 2
+        raise BattlebotError(str(error)) from error
     wins = sum(result.reason == "win" for result in results)
     click.echo(f"{bot.bot_id}: {len(results)} boards, {wins} won")
     return 0

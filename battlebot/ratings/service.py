@@ -79,6 +79,10 @@ class Rater:
                 most = len(matches) // 2
                 log.warning("ratings.halved", game=game, matches=most)
 
+    def is_stale(self, game: str) -> bool:
+        """Whether all its matches are to be applied anew, which may take long."""
+        return self._kept(game).stale
+
     def rebuild(self, game: str) -> int:
         """Applies all matches anew, to bots that begin as newcomers; returns how many this call applied.
 

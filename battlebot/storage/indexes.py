@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pymongo import ASCENDING, DESCENDING, IndexModel
 
-# of an index, beside its keys: MongoDB makes none where there is one of that name in which one of them is another
-PROPERTIES = ("unique", "sparse", "partialFilterExpression", "collation", "expireAfterSeconds")
+# of an index, beside its keys: what tells it from others, and what MongoDB never changes in one that is there
+PROPERTIES = ("unique", "sparse", "partialFilterExpression", "collation")
+LASTING = ("expireAfterSeconds", "storageEngine")
 
 INDEXES = {
     "bots": [

@@ -12,7 +12,7 @@ from pymongo import MongoClient
 from pymongo.database import Database
 from pymongo.errors import OperationFailure
 
-from battlebot.storage.indexes import INDEXES, PROPERTIES
+from battlebot.storage.indexes import INDEXES, LASTING, PROPERTIES
 from battlebot.storage.mongo import mongo_errors
 
 NO_SUCH_COLLECTION = 26
@@ -68,9 +68,11 @@ class MongoInspection:
                 name = model.document["name"]
                 wanted = _kind({**model.document, "key": list(model.document["key"].items())})
                 twins = [other for other, kind in kinds.items() if kind == wanted]
-                in_the_way = twins if name not in kinds else [name] if name not in twins else []
+                if name in twins and all(kept[name].get(each) == model.document.get(each) for each in LASTING):
+                    continue
+                in_the_way = sorted({name, *twins} & kept.keys())
                 altered += [f"{collection}.{other}" for other in in_the_way]
-                if name not in kinds and not twins:
+                if not in_the_way:
                     missing.append(f"{collection}.{name}")
         return missing, altered
 

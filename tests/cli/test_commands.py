@@ -439,8 +439,26 @@ def test_nothing_takes_the_place_of_what_is_closed(closed: str, tmp_path: Path) 
     assert subprocess.run(shell, cwd=tmp_path, stdout=subprocess.DEVNULL).returncode == 0
 
 
+def test_an_input_that_is_closed_is_an_empty_one(tmp_path: Path) -> None:
+    """Whatever would read it ends with a sentence, not with a traceback."""
+    words = ["contest", "create", "numberwang", "cup", "--entrants-file", "-"]
+    shell = ["sh", "-c", 'exec "$@" <&-', "sh", sys.executable, "-P", "-m", "battlebot"]
+    finished = subprocess.run([*shell, *words], cwd=tmp_path, capture_output=True, text=True)
+    assert finished.returncode == 2
+    assert finished.stderr.endswith("No entrant is named.\n")
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
-@pytest.mark.parametrize("words", [["worker"], ["verify", "nothing"], ["nonsense"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["worker"],
+        ["verify", "nothing"],
+        ["nonsense"],
+        ["play-tcp", "--host", ":"],
+        ["bots", "crossword-greedy", "--nats", ":"],
+    ],
+)
 @pytest.mark.parametrize("nobody", ["a full disk", "a reader that has gone"])
 def test_an_error_that_cannot_be_told_is_no_negative_result(words: list[str], nobody: str, tmp_path: Path) -> None:
     """Its status says the same as where it is told."""

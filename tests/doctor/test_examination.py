@@ -275,7 +275,16 @@ def test_an_index_of_another_kind_is_to_be_dropped(settings: Settings, client: r
     assert found(settings)["indexes"].state == State.OK
 
 
-@pytest.mark.parametrize("options", [{"name": "mine"}, {"collation": {"locale": "en"}}, {"expireAfterSeconds": 0}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"name": "mine"},
+        {"name": "mine", "expireAfterSeconds": 0},
+        {"collation": {"locale": "en"}},
+        {"expireAfterSeconds": 0},
+        {"storageEngine": {"wiredTiger": {"configString": "block_compressor=zlib"}}},
+    ],
+)
 def test_whatever_keeps_an_index_from_being_made_is_to_be_dropped(
     options: dict[str, Any], settings: Settings, storage: Storage
 ) -> None:
@@ -288,6 +297,18 @@ def test_whatever_keeps_an_index_from_being_made_is_to_be_dropped(
     assert found(settings)["indexes"].facts == {"missing": [], "altered": [f"tokens.{name}"]}
     tokens.drop_index(name)
     assert found(settings)["indexes"].facts == {"missing": ["tokens.name_1"], "altered": []}
+    storage.ensure_indexes()
+
+
+def test_all_that_keeps_an_index_from_being_made_is_told_at_once(settings: Settings, storage: Storage) -> None:
+    """Whoever has dropped one of the two would meet the other when a node starts."""
+    tokens = storage.database["tokens"]
+    tokens.drop_index("name_1")
+    tokens.create_index("name", unique=True, name="mine")
+    tokens.create_index("created", name="name_1")
+    assert found(settings)["indexes"].facts == {"missing": [], "altered": ["tokens.mine", "tokens.name_1"]}
+    for name in ("mine", "name_1"):
+        tokens.drop_index(name)
     storage.ensure_indexes()
 
 

@@ -116,6 +116,30 @@ def test_sweeps_make_one_games_ratings_at_a_time(
     assert begun == ["connectfour", GAME] * 2
 
 
+def test_games_whose_matches_end_are_not_all_made_anew_at_a_time(
+    settings: Settings, storage: Storage, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after an upgrade: while one is, what asks for another's leaves it to the next sweep."""
+    bench = bench_of(storage, client, monkeypatch)
+    for seq, game in enumerate(("connectfour", GAME), start=1):
+        storage.archive.store([{**stored(seq), "game": game}])
+    real, under_way = bench.rater._rate_all, list[str]()
+
+    def made_anew(game: str, *of: Any) -> Any:
+        assert not under_way
+        under_way.append(game)
+        if game == "connectfour":
+            assert tasks.ratings.rate(GAME) == tasks.ratings.rebuild(GAME) == 0
+        under_way.clear()
+        return real(game, *of)
+
+    monkeypatch.setattr(bench.rater, "_rate_all", made_anew)
+    assert tasks.ratings.rate("connectfour") == 1
+    assert bench.rater.is_stale(GAME)
+    tasks.ratings.sweep()
+    assert not bench.rater.is_stale(GAME)
+
+
 @pytest.mark.parametrize("failure", [Unavailable("MongoDB does not answer now."), ValueError("ours"), SystemExit()])
 def test_a_check_of_all_matches_that_fails_is_made_again_before_the_hour_is_over(
     settings: Settings, storage: Storage, client: redis.Redis, monkeypatch: pytest.MonkeyPatch, failure: BaseException
