@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -14,7 +14,8 @@ import engineio
 from socketio2.engineio import Server as OldEngine
 
 MOST_UNREAD = 100  # packets that a polling client may leave unread and still send more
-MOST_PONGS = 8  # of these packets, answers to its pings: they repeat the data that the client sent
+MOST_UNREAD_BY_WEBSOCKET = 300  # the same of one by WebSocket: more than all events that wait for a slow reader
+MOST_PONGS = 8  # of either's, answers to its pings: they repeat the data that the client sent
 LONGEST_LENGTH = 9  # digits of a packet's length
 PONG = 3
 NO_SESSION = b'"Invalid session"'
@@ -29,7 +30,7 @@ class _Bounded:
         """Answers a request; closes the session of a client that keeps sending without reading."""
         if environ["REQUEST_METHOD"] == "POST":
             session = self.sockets.get(_asked_for(environ))
-            if session is not None and _is_full(session.queue.queue):
+            if session is not None and is_full(session.queue.queue):
                 session.close(wait=False)
                 session = None
             if session is None:
@@ -89,10 +90,11 @@ def can_be_framed(body: bytes) -> bool:
     return True
 
 
+def is_full(unread: Collection[Any], most: int = MOST_UNREAD) -> bool:
+    """Returns whether a client that leaves so much unread may say no more: over `most` packets, or too many pongs."""
+    pongs = sum(packet is not None and packet.packet_type == PONG for packet in unread)
+    return len(unread) > most or pongs > MOST_PONGS
+
+
 def _asked_for(environ: Mapping[str, Any]) -> str:
     return parse_qs(environ.get("QUERY_STRING", "")).get("sid", [""])[0]
-
-
-def _is_full(unread: Any) -> bool:
-    pongs = sum(packet is not None and packet.packet_type == PONG for packet in unread)
-    return len(unread) > MOST_UNREAD or pongs > MOST_PONGS
