@@ -74,12 +74,13 @@ def can_be_framed(body: bytes) -> bool:
     """Returns whether a body in the old protocol's binary form has valid packet lengths; True for any other body.
 
     A length has one byte per digit, at most `LONGEST_LENGTH`, and ends with 0xff. The package would compute with any
-    number of digits. A form, which begins with `d=`, must be ASCII.
+    number of digits. A form, which begins with `d=`, must be ASCII, escaped and not: the package can read no other.
     """
     if body.startswith(b"d="):
-        if not body.isascii():
+        try:
+            body = parse_qs(body).get(b"d", [b""])[0]
+        except UnicodeError:
             return False
-        body = parse_qs(body).get(b"d", [b""])[0]
     at = 0
     while at < len(body) and (body[0] <= 1):
         end = body.find(b"\xff", at + 1, at + 2 + LONGEST_LENGTH)
