@@ -53,8 +53,9 @@ _CHATTY = (
 # If Redis is away or cannot be written to, they go on without it or try again, and log a traceback
 _GOES_ON = ("flask-limiter", "kombu.transport.redis", "celery.worker.pidbox")
 
-# They log a traceback for clients' faulty messages, which are not our errors
-_OF_CLIENTS = ("engineio.server", "socketio.server")
+# They log clients' faulty messages, with a traceback: these are not our errors. The latter's warnings are one for each
+# packet that nobody waits for, of which a client may send hundreds a second
+_OF_CLIENTS = {"engineio.server": logging.WARNING, "socketio.server": logging.ERROR}
 
 
 def configure_logs(settings: Settings) -> None:
@@ -94,10 +95,10 @@ def configure_logs(settings: Settings) -> None:
     _spare()
     for name in _GOES_ON:
         logging.getLogger(name).addFilter(_InOneLine(logging.WARNING))
-    for name in _OF_CLIENTS:
+    for name, least in _OF_CLIENTS.items():
         logging.getLogger(name).addFilter(_InOneLine(logging.INFO))
         # otherwise its package sets a level, and adds a handler
-        logging.getLogger(name).setLevel(logging.WARNING)
+        logging.getLogger(name).setLevel(least)
     for name in _CHATTY:
         logging.getLogger(name).setLevel(level if level <= logging.DEBUG else max(level, logging.WARNING))
     logging.captureWarnings(True)

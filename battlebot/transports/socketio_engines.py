@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -14,7 +14,8 @@ import engineio
 from socketio2.engineio import Server as OldEngine
 
 MOST_UNREAD = 100  # packets that a polling client may leave unread and still send more
-MOST_PONGS = 8  # of these packets, answers to its pings: they repeat the data that the client sent
+MOST_UNREAD_BY_WEBSOCKET = 300  # the same of one by WebSocket: more than all events that wait for a slow reader
+MOST_PONGS = 8  # of either's, answers to its pings: they repeat the data that the client sent
 LONGEST_LENGTH = 9  # digits of a packet's length
 PONG = 3
 NO_SESSION = b'"Invalid session"'
@@ -29,7 +30,7 @@ class _Bounded:
         """Answers a request; closes the session of a client that keeps sending without reading."""
         if environ["REQUEST_METHOD"] == "POST":
             session = self.sockets.get(_asked_for(environ))
-            if session is not None and _is_full(session.queue.queue):
+            if session is not None and is_full(session.queue.queue):
                 session.close(wait=False)
                 session = None
             if session is None:
@@ -73,12 +74,13 @@ def can_be_framed(body: bytes) -> bool:
     """Returns whether a body in the old protocol's binary form has valid packet lengths; True for any other body.
 
     A length has one byte per digit, at most `LONGEST_LENGTH`, and ends with 0xff. The package would compute with any
-    number of digits. A form, which begins with `d=`, must be ASCII.
+    number of digits. A form, which begins with `d=`, must be ASCII, escaped and not: the package can read no other.
     """
     if body.startswith(b"d="):
-        if not body.isascii():
+        try:
+            body = parse_qs(body).get(b"d", [b""])[0]
+        except UnicodeError:
             return False
-        body = parse_qs(body).get(b"d", [b""])[0]
     at = 0
     while at < len(body) and (body[0] <= 1):
         end = body.find(b"\xff", at + 1, at + 2 + LONGEST_LENGTH)
@@ -89,10 +91,11 @@ def can_be_framed(body: bytes) -> bool:
     return True
 
 
+def is_full(unread: Collection[Any], most: int = MOST_UNREAD) -> bool:
+    """Returns whether a client that leaves so much unread may say no more: over `most` packets, or too many pongs."""
+    pongs = sum(packet is not None and packet.packet_type == PONG for packet in unread)
+    return len(unread) > most or pongs > MOST_PONGS
+
+
 def _asked_for(environ: Mapping[str, Any]) -> str:
     return parse_qs(environ.get("QUERY_STRING", "")).get("sid", [""])[0]
-
-
-def _is_full(unread: Any) -> bool:
-    pongs = sum(packet is not None and packet.packet_type == PONG for packet in unread)
-    return len(unread) > MOST_UNREAD or pongs > MOST_PONGS

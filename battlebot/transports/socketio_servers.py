@@ -18,7 +18,7 @@ from battlebot.config import Settings
 from battlebot.runtime.cooperative import in_turn
 from battlebot.transports.connection import Frame, Gone
 from battlebot.transports.limits import Rate
-from battlebot.transports.socketio_engines import NewBounded, OldBounded
+from battlebot.transports.socketio_engines import MOST_UNREAD_BY_WEBSOCKET, NewBounded, OldBounded, is_full
 from battlebot.transports.wsconnection import WebSocket
 from battlebot.wire import closing
 from battlebot.wire.addresses import household
@@ -109,6 +109,7 @@ class EngineSocket:
     def wait(self) -> str | None:
         """Returns the next text, in its turn, or None at the end. Closes a peer that sends binary messages or too many.
 
+        Also one that goes on while it leaves the answers unread: they repeat what it says, and would all be kept.
         To decode the largest takes 20 ms, and many viewers may send one, or each many small ones, at the same moment.
         """
         try:
@@ -123,6 +124,9 @@ class EngineSocket:
             return None
         if not self._rate.take():
             self._ws.close(closing.TOO_MANY_MESSAGES)
+            return None
+        if is_full(self._session.queue.queue, MOST_UNREAD_BY_WEBSOCKET):
+            self._ws.close(closing.SLOW_READER)
             return None
         in_turn()
         return frame.text

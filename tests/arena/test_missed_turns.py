@@ -157,6 +157,23 @@ def test_who_resumes_is_told_what_it_missed_though_the_match_goes_on_before_anot
     assert bot.told[0]["state"]["complete"] is (number < 0)
 
 
+@pytest.mark.parametrize(("size", "told"), [(20, 5), (30_000, 3), (70_000, 1)])
+def test_who_resumes_is_told_the_newest_of_long_turns(node: Node, match: Match, size: int, told: int) -> None:
+    """Each login may ask for them, and what each is told may wait unread."""
+    conductor = Conductor(node.registry, node.store, "n2")
+    for number in range(5):
+        turn = {"n": 1, "number": number, "own": "x" * size}
+        conductor.conduct(node.store.load(match.id), Turned(("ada", "bob")[number % 2], turn, 0.1))
+    node.arena.left(node.ada, False, "broken")
+    bot = Bot()
+    back = player_of(login_of("ada", resume=match.id, version=0, protocol=2), bot, "2")
+    back.new_place("n1", time.time())
+    node.arena.expect(back)
+    assert node.arena.join(back, match.id)
+    wait_for(lambda: bot.told, "the state")
+    assert [turn["number"] for turn in bot.told[0]["missed"]] == [0, 1, 2, 3, 4][-told:]
+
+
 def test_who_resumes_is_told_an_end_that_is_stored_while_redis_is_silent(
     node: Node, match: Match, client: redis.Redis, no_turns: Silence
 ) -> None:

@@ -103,6 +103,14 @@ def test_what_is_no_packet_ends_the_session_and_is_not_logged(poller: Poller, pa
     assert parts.logs().count("handler error") == before
 
 
+@pytest.mark.parametrize("packet", ["431[]", '42/a,["NEW_GAME"]'])
+def test_a_packet_that_nobody_waits_for_is_not_logged(poller: Poller, parts: Cluster, packet: str) -> None:
+    """An answer to nothing, or an event of a namespace to which it is not connected."""
+    before = parts.logs().count("socketio.server")
+    assert poller.say(*[packet] * 15) == 200
+    assert parts.logs().count("socketio.server") == before
+
+
 def test_another_namespace_is_refused_as_each_generation_expects_it(poller: Poller) -> None:
     """A client that takes `/battlecube` for a path is told; the old one would wait, the new one tell nothing."""
     assert poller.say("40/battlecube" + ",{}" * (poller.eio == "4"), f"42{EVENT}") == 200

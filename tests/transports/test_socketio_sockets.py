@@ -17,14 +17,17 @@ from battlebot.transports import socketio as door_module
 from battlebot.transports import socketio_servers
 from battlebot.transports.connection import Gone
 from battlebot.transports.socketio import SocketIoDoor
+from battlebot.transports.socketio_engines import MOST_PONGS, MOST_UNREAD_BY_WEBSOCKET
 from battlebot.transports.socketio_servers import EngineSocket
 from battlebot.transports.wsconnection import WebSocket
 from battlebot.wire import closing
+from socketio2.engineio import packet
 from socketio2.engineio.socket import Socket as OldSession
 
 TEXTS = 300  # more than an outbox holds
 TEXT = "x" * 2000
-SESSION = SimpleNamespace(connected=False, closed=False)  # one that began by WebSocket
+# one that began by WebSocket, and for which nothing waits
+SESSION = SimpleNamespace(connected=False, closed=False, queue=SimpleNamespace(queue=()))
 SESSIONS = {socketio_servers.OLD: OldSession, socketio_servers.NEW: NewSession}
 PING, PONG = b"\x89\x00", b"\x8a\x80" + bytes(4)
 NOTHING, PROBE = b"", b"\x81\x86" + bytes(4) + b"2probe"
@@ -149,6 +152,32 @@ def test_each_message_is_taken_in_its_turn(pair: Pair, monkeypatch: pytest.Monke
     assert done == ["turn", TEXT] * 2
     peer.close()
     conversation.join(LIMIT_S)
+
+
+@pytest.mark.parametrize(("kind", "most"), [(packet.PONG, MOST_PONGS), (packet.MESSAGE, MOST_UNREAD_BY_WEBSOCKET)])
+def test_who_talks_on_and_reads_nothing_is_ended(pair: Pair, kind: int, most: int) -> None:
+    """The answers that wait repeat what it has said: a hundred pings a second would all be kept."""
+    ours, peer = pair
+    settings = load_settings({}, None, close_timeout_s=0.1)
+    engine = SocketIoDoor(settings, None, lambda _: True).servers[socketio_servers.OLD].eio  # type: ignore[arg-type]
+    session = OldSession(engine, "a")
+    for _ in range(most):
+        session.queue.put(packet.Packet(kind, TEXT))
+    got: list[str | None] = []
+
+    def hear(heard: EngineSocket) -> None:
+        while got[-1:] != [None]:
+            got.append(heard.wait())
+
+    conversation = gevent.spawn(EngineSocket(settings, hear, session), upgrade(ours), lambda *_: None)
+    peer.sendall(b"\x81\x81" + bytes(4) + b"2")
+    settle(lambda: got == ["2"])
+    session.queue.put(packet.Packet(kind, TEXT))
+    peer.sendall(b"\x81\x81" + bytes(4) + b"2")
+    conversation.join(LIMIT_S)
+    assert got == ["2", None]
+    assert read_all(peer).endswith(closing.SLOW_READER.reason.encode())
+    peer.close()
 
 
 @pytest.mark.parametrize("said", [NOTHING, PROBE])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import orjson
 from msgspec.structs import replace
 
 from battlebot.arena.live.conduct import Conductor
@@ -13,6 +15,8 @@ from battlebot.rules.contract import Game
 from battlebot.wire.updates import Update
 
 MOST_MISSED = 100  # most turns that a returning bot is told; the state includes all of them
+# of these turns, not counting the newest: with the keys of the bots' own each may have 16 kB, for every login
+MOST_BYTES = 65_536
 
 
 def with_missed(conductor: Conductor, player: Player, update: Update, match: Match) -> Update:
@@ -34,7 +38,14 @@ def _with_all_since(conductor: Conductor, player: Player, update: Update, match:
     if missed is None:
         return update
     game = conductor.registry[match.game]
-    return replace(update, missed=tuple(_as_seen(game, update, turn) for turn in missed))
+    return replace(update, missed=tuple(_as_seen(game, update, turn) for turn in _newest(missed)))
+
+
+def _newest(turns: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]]:
+    first, left = len(turns) - 1, MOST_BYTES
+    while first > 0 and (left := left - len(orjson.dumps(turns[first - 1]))) >= 0:
+        first -= 1
+    return turns[max(0, first) :]
 
 
 def _with_turn(conductor: Conductor, player: Player, update: Update, match: Match) -> Update:
