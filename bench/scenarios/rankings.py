@@ -1,6 +1,6 @@
 """The default answer about a contest with very many stored matches: its ranking and its most recent thousand.
 
-Half of its 200 bots are level with others, so that their results against one another count.
+Many of its 200 bots are level with others, so that their results against one another count.
 """
 
 from __future__ import annotations
