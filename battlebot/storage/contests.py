@@ -161,6 +161,11 @@ class Contests:
         stopped = self._take_back(session, after, change.stop) if change.stop is not None else {}
         return Changed(after, change.notes, stopped)
 
+    def is_unchanged(self, contest: Contest) -> bool:
+        """Whether the contest is as it was read. Raises Unavailable."""
+        with mongo_errors():
+            return self._contests.find_one(_unchanged(contest), {"_id": 1}) is not None
+
     def hold(self, session: ClientSession, contest: Contest) -> bool:
         """Whether the contest is running and unchanged since it was read; so it stays until the transaction commits."""
         query = {**_unchanged(contest), "state": "running"}

@@ -69,3 +69,21 @@ def test_after_a_recount_nothing_remembered_counts(hall: Hall) -> None:
     hall.storage.ledger.recount(*CUP, mend_by="ann")
     right = lookout.ranking(hall.contest())
     assert right == hall.lookout().ranking(hall.contest()) != wrong
+
+
+def test_a_match_taken_back_while_a_ranking_is_read(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The standings are the former ones again, for which the counts with that match have been remembered."""
+    hall.begin("abcd", meetings=3)
+    for bots in ("ab", "cd", "ac"):
+        hall.play(bots)
+    real, lookout, late = Standings.pairs, hall.lookout(), list[str]()
+
+    def pairs(self: Standings, *of: Any) -> list[dict[str, Any]]:
+        late.extend([] if late else hall.play("ab"))
+        return real(self, *of)
+
+    monkeypatch.setattr(Standings, "pairs", pairs)
+    before = hall.contest()
+    lookout.ranking(before)
+    hall.void(*late)
+    assert lookout.ranking(before) == hall.lookout().ranking(before)

@@ -54,7 +54,7 @@ class Lookout:
 
     def __post_init__(self) -> None:
         self._foresight = Foresight(lambda *of: self._situation(*of)[0])
-        self._pair_counts = PairCounts(self.storage.standings)
+        self._pair_counts = PairCounts(self.storage.contests, self.storage.standings)
 
     def ranking(self, contest: Contest) -> list[dict[str, Any]]:
         """The rows of the format's `ranking`, best first."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from battlebot.contests.contest import Contest
 from battlebot.contests.standings import Against, against_each
+from battlebot.storage.contests import Contests
 from battlebot.storage.standings import Standings
 
 MOST_CONTESTS = 100
@@ -32,27 +33,33 @@ class PairCounts:
     """Each bot's counts against others, of which only those are read again that may have changed.
 
     A result changes the standings of its bots in the same transaction, and there is no way back to former ones without
-    another revision of the contest (a match taken back, a recount).
+    another revision of the contest (a match taken back, a recount). Whoever asks may have missed that one: its
+    standings may be those of before a result again, whose counts were remembered for them.
     """
 
-    def __init__(self, standings: Standings) -> None:
-        self._standings = standings
+    def __init__(self, contests: Contests, standings: Standings) -> None:
+        self._contests, self._standings = contests, standings
         self._known: OrderedDict[tuple[str, str], _Known] = OrderedDict()
 
-    def of(self, contest: Contest, standings: Sequence[Standing], bots: Sequence[str]) -> dict[str, Against]:
+    def of(self, contest: Contest, standings: Sequence[Standing], bots: Sequence[str]) -> Mapping[str, Against]:
         """What these bots have done against others, not older than their `standings`.
 
         These were read after the contest. Raises Unavailable.
         """
+        if not self._contests.is_unchanged(contest):
+            return self._read(contest, bots)
         known = self._of(contest)
         now = {row["bot_id"]: row for row in standings}
         if changed := [bot for bot in bots if bot not in known.of or known.of[bot][0] != now[bot]]:
-            read = against_each(changed, self._standings.pairs(*contest.where, changed))
+            read = self._read(contest, changed)
             known.of.update({bot: (now[bot], against) for bot, against in read.items()})
         found = {bot: known.of[bot][1] for bot in bots}
         while len(self._known) > MOST_CONTESTS or sum(map(len, self._known.values())) > MOST_REMEMBERED:
             self._known.popitem(last=False)
         return found
+
+    def _read(self, contest: Contest, bots: Sequence[str]) -> Mapping[str, Against]:
+        return against_each(bots, self._standings.pairs(*contest.where, bots))
 
     def _of(self, contest: Contest) -> _Known:
         stamp = (contest.created_at, contest.revision)
