@@ -11,8 +11,12 @@ Answer = TypeVar("Answer")
 
 
 def profiled(storage: Storage, collection: str, ask: Callable[[], Answer]) -> tuple[Answer, list[dict[str, Any]]]:
-    """Returns the answer of `ask`, and MongoDB's rows about what was read of the collection for it: one at least."""
+    """Returns the answer of `ask`, and MongoDB's rows about what was read of the collection for it: one at least.
+
+    It forgets the plans that other tests have led to: MongoDB would follow them, whatever the data are now.
+    """
     database = storage.database
+    database.command("planCacheClear", collection)
     database.drop_collection("system.profile")
     database.command("profile", 2)
     try:
