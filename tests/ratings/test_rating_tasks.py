@@ -92,13 +92,18 @@ def bench_of(storage: Storage, client: redis.Redis, monkeypatch: pytest.MonkeyPa
     return bench
 
 
+def play_two_games(storage: Storage) -> None:
+    """Stores a match of each, so that both have ratings to be made."""
+    for seq, game in enumerate(("connectfour", GAME), start=1):
+        storage.archive.store([{**stored(seq), "game": game}])
+
+
 def test_sweeps_make_one_games_ratings_at_a_time(
     settings: Settings, storage: Storage, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another one that comes meanwhile would keep a second process busy, perhaps the last: nothing would be paired."""
     bench = bench_of(storage, client, monkeypatch)
-    for seq, game in enumerate(("connectfour", GAME), start=1):
-        storage.archive.store([{**stored(seq), "game": game}])
+    play_two_games(storage)
     begun, under_way = list[str](), list[str]()
 
     def rate_new(game: str, checks: bool) -> int:
@@ -121,8 +126,7 @@ def test_games_whose_matches_end_are_not_all_made_anew_at_a_time(
 ) -> None:
     """As after an upgrade: while one is, what asks for another's leaves it to the next sweep."""
     bench = bench_of(storage, client, monkeypatch)
-    for seq, game in enumerate(("connectfour", GAME), start=1):
-        storage.archive.store([{**stored(seq), "game": game}])
+    play_two_games(storage)
     real, under_way = bench.rater._rate_all, list[str]()
 
     def made_anew(game: str, *of: Any) -> Any:
