@@ -9,9 +9,9 @@ INSTALL := $(PIP) install --no-compile -c constraints.txt -e .
 SUITABLE := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	if $$python -I -c '$(SUITABLE)' 2>/dev/null; then echo $$python; break; fi; done)
-# Five at a time, also on two cores: much of their time goes by in waiting. With more, slow machines starve what they test.
+# Six at a time, also on two cores: much of their time goes by in waiting. With more, slow machines starve what they test.
 # In order: the long ones of one test each are not left for the end.
-PYTEST_ARGS ?= -q -n 5 --dist loadfile --no-loadscope-reorder
+PYTEST_ARGS ?= -q -n 6 --dist loadfile --no-loadscope-reorder
 ARGS ?=
 FUZZ_EXAMPLES ?= 2000
 # What a user's own settings of pip and Python say is meant for other programs: these would keep ours from working.

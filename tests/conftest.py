@@ -26,6 +26,7 @@ from battlebot.storage.indexes import INDEXES, LASTING, PROPERTIES
 examples.register_profile("unhurried", deadline=None)
 examples.load_profile("unhurried")
 
+MOSTLY_WAITING = {"chaos", "degraded", "e2e", "socketio", "stateless", "tcp", "web"}  # folders
 SLOWER_THAN_NEW = 5_000  # documents; deleting more is slower than dropping the collection
 
 
@@ -46,6 +47,14 @@ def _log_plainly() -> None:
     processors = structlog.get_config()["processors"][:-1]
     plain = structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)
     structlog.configure(processors=[*processors, plain])
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Puts files that mostly wait between those that mostly compute: by themselves, the first leave a machine idle."""
+    files = list(dict.fromkeys(item.path for item in items))
+    kinds = [[file for file in files if (file.parent.name in MOSTLY_WAITING) is waits] for waits in (True, False)]
+    places = {file: number / len(kind) for kind in kinds for number, file in enumerate(kind)}
+    items.sort(key=lambda item: places[item.path])
 
 
 @pytest.fixture(scope="session", autouse=True)
