@@ -23,7 +23,18 @@ def slow_line(url: str, delay_s: float = 0.0, pass_on: Callable[[bytes], object]
     try:
         yield f"redis://127.0.0.1:{listener.getsockname()[1]}{_database(url)}"
     finally:
-        listener.close()
+        stop_listening(listener)
+
+
+def stop_listening(listener: socket.socket) -> None:
+    """Closes it, and wakes a thread that waits in its accept().
+
+    Such a thread would wait on, and accept what comes to another listener if that one gets the same number and the
+    system begins the wait anew.
+    """
+    with suppress(OSError):
+        listener.shutdown(socket.SHUT_RDWR)
+    listener.close()
 
 
 def _database(url: str) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from urllib.parse import unquote, urlsplit
 
+from slow_line import stop_listening
+
 
 class HoldingLine:
     """The proxy: `url` is its address. `held` is set while a subscription waits for `free`.
@@ -66,7 +68,7 @@ class HoldingLine:
     def close(self) -> None:
         """Shuts the proxy down."""
         self.free()
-        self._listener.close()
+        stop_listening(self._listener)
         self.end_all()
 
     def _accept(self) -> None:

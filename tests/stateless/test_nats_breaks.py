@@ -15,6 +15,7 @@ from cluster import free_port, wait_for
 from nats.aio.msg import Msg
 from nats.errors import ProtocolError
 from natsbots import PASS, NatsBot, nats_server, response, wait_until_listening
+from slow_line import stop_listening
 
 from battlebot.stateless.nats.client import NatsClient, Parser
 from battlebot.stateless.nats.intake import Intake
@@ -51,7 +52,7 @@ class Way:
     def close(self) -> None:
         """Ends all of it."""
         self.open.set()
-        self._door.close()
+        stop_listening(self._door)
         self.cut()
 
     def _run(self) -> None:

@@ -13,6 +13,7 @@ from browsing import complaints_of, in_a_browser
 from cluster import wait_for
 from msgspec.structs import replace
 from playwright.sync_api import Browser, Page, expect
+from slow_line import stop_listening
 from webhouse import House
 
 from battlebot.api import streams
@@ -174,7 +175,7 @@ class Line:
     def close(self) -> None:
         """Ends all of it."""
         self.break_off()
-        self._listener.close()
+        stop_listening(self._listener)
 
     def _accept(self) -> None:
         with suppress(OSError):
