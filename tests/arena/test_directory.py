@@ -44,7 +44,7 @@ def node(settings: Settings, client: redis.Redis) -> Iterator[Callable[..., Dire
 
         def made(away: bool = False, key: str = KEY, hold_s: float = 0.1, used: Collection[str] = ()) -> Directory:
             chosen = replace(settings, mongodb_uri="mongodb://127.0.0.1:1/") if away else settings
-            storage = stack.enter_context(closing(Storage(chosen, answer_within_s=0.2)))
+            storage = stack.enter_context(closing(Storage(chosen, answer_within_s=0.2 if away else 20.0)))
             return Directory(storage, Vault(key), lambda bot_id: used, Copies(client), hold_s)
 
         yield made
