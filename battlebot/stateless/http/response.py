@@ -35,14 +35,14 @@ class Response:
         self._most_bytes = most_bytes
         self._parser = httptools.HttpResponseParser(self)
         self._head = bytearray()  # everything received until the headers are complete
-        self._body: list[bytes] = []
+        self._body = bytearray()  # not a list: chunks may be tiny, and each object takes many times that
         self._came = self._size = self._size_before = self._interim = 0
         self._framed = False
 
     @property
     def body(self) -> bytes:
         """The body so far."""
-        return self._body[0] if len(self._body) == 1 else b"".join(self._body)
+        return bytes(self._body)
 
     def feed(self, data: bytes) -> None:
         """Takes bytes; empty `data` means that the connection has ended."""
@@ -134,7 +134,7 @@ class Response:
         if self._size > self._most_bytes:
             self._fail("too-big", f"The answer has more than {self._most_bytes} bytes.")
         else:
-            self._body.append(body)
+            self._body += body
 
     def on_message_complete(self) -> None:
         if self.problem is not None:
