@@ -1,11 +1,19 @@
-"""What answers of HTTP bots take in the asking process while they come."""
+"""What answers of HTTP bots take in the asking process while they come, and what is left of them: nothing."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tracemalloc
+from pathlib import Path
+
+import orjson
+from httpbots import Bots
 
 from battlebot.stateless.http.response import Response
 
+ASKER = Path(__file__).with_name("leftoverasker.py")
+LIMIT_S = 60.0
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 MOST_BYTES = 65_536
 
@@ -21,3 +29,18 @@ def test_an_answer_in_many_chunks_takes_no_more_memory_than_another() -> None:
     tracemalloc.stop()
     assert most < 4 * MOST_BYTES
     assert len(answer.body) == MOST_BYTES
+
+
+def test_an_answer_is_not_left_to_the_collector(bots: Bots) -> None:
+    """Nor one that is none: it runs so seldom in a worker that hundreds of megabytes would gather."""
+    behaviours = ("good", "chunked", "closing", "twice", "huge", "binary", "cut", "dying", "hanging")
+    assert not any(left_of(*map(bots.url, behaviours)).values())
+
+
+def left_of(*urls: str) -> dict[str, list[str]]:
+    """Returns for each url what is left of questions to it."""
+    run = subprocess.run(
+        [sys.executable, "-m", "gevent.monkey", str(ASKER), *urls], stdout=subprocess.PIPE, timeout=LIMIT_S, check=True
+    )
+    left: dict[str, list[str]] = orjson.loads(run.stdout)
+    return left

@@ -23,7 +23,7 @@ class Response:
     """Takes bytes until it is `done`, or until `problem` (a code and a sentence) says why it never will be.
 
     Everything received is bounded, not only the body: the first part must hold all headers, and each later part enough
-    of the body to keep the rest (sizes and extensions of chunks, trailers) in proportion.
+    of the body to keep the rest (sizes and extensions of chunks, trailers) in proportion. `close` must follow.
     """
 
     def __init__(self, most_bytes: int) -> None:
@@ -43,6 +43,13 @@ class Response:
     def body(self) -> bytes:
         """The body so far."""
         return bytes(self._body)
+
+    def close(self) -> None:
+        """Lets go of the parser, which holds this object in turn; what has been read can still be had.
+
+        The collector runs too seldom: until then every answer would stay in memory.
+        """
+        del self._parser
 
     def feed(self, data: bytes) -> None:
         """Takes bytes; empty `data` means that the connection has ended."""
