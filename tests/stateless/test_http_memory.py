@@ -8,6 +8,7 @@ import tracemalloc
 from pathlib import Path
 
 import orjson
+from cluster import free_port
 from httpbots import Bots
 
 from battlebot.stateless.http.response import Response
@@ -35,6 +36,11 @@ def test_an_answer_is_not_left_to_the_collector(bots: Bots) -> None:
     """Nor one that is none: it runs so seldom in a worker that hundreds of megabytes would gather."""
     behaviours = ("good", "chunked", "closing", "twice", "huge", "binary", "cut", "dying", "hanging")
     assert not any(left_of(*map(bots.url, behaviours)).values())
+
+
+def test_nor_is_a_question_that_could_not_be_put() -> None:
+    """Its error would hold it, with all that was at work."""
+    assert not any(left_of(f"http://127.0.0.1:{free_port()}/", "http://nobody.invalid/").values())
 
 
 def left_of(*urls: str) -> dict[str, list[str]]:
