@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from battlebot.stateless.http.guard import Guard
 
 NAME = "bots.example"
 LOCAL = "localhost"  # a name of this machine for other processes
+SHORT_RECORD = b"\x16\x03\x03\x00\x01\x00"  # with one byte of a greeting
 LONG_KB = 20_000  # more than what the network takes at once
 ASKER = Path(__file__).with_name("tlsasker.py")
 
@@ -185,3 +187,16 @@ def test_a_bot_that_speaks_no_tls_is_told(bots: Bots) -> None:
     """It is its own failure."""
     failure = asked(f"https://127.0.0.1:{bots.server_port}/good").failure
     assert (failure.code, failure.ours) == ("bad-tls", False)
+
+
+def test_who_sends_records_without_end_for_a_greeting_has_failed_itself() -> None:
+    """As any other that speaks no TLS; if it were the server's failure, a bot that is about to lose would not."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        at = f"127.0.0.1:{listener.getsockname()[1]}"
+        asking = ThreadPoolExecutor(1).submit(asked, f"https://{at}/")
+        with listener.accept()[0] as connection, suppress(ConnectionError):
+            connection.settimeout(10.0)
+            connection.sendall(SHORT_RECORD * 1_000_000)
+        failure = asking.result(20).failure
+    sentence = f"No TLS connection to {at}: too much came that is no part of an answer."
+    assert (failure.code, failure.ours, failure.sentence) == ("bad-tls", False, sentence)

@@ -142,6 +142,7 @@ class HttpBots:
             # data read after the limit was already there: nothing shows that it came too late
             return self._judged(response, min(clock.thinking_s(), question.limit_s))
         finally:
+            response.close()
             if keep:
                 self.connections.keep(location, connection)
             else:

@@ -217,6 +217,7 @@ class Connections:
         clock = Clock(CONNECT_S, self._late_s)
         clock.start()
         candidates = deque(found)
+        # without its traceback, which holds this call: all would stay in memory until the collector runs
         failure: OSError | None = None
         while candidates and (taken_s := clock.thinking_s()) < CONNECT_S:
             # an address that drops every packet must leave time for the others
@@ -227,10 +228,10 @@ class Connections:
                 return self._opened(location, family, address, clock, waiting)
             except TimeoutError as error:
                 # it is tried again if there is time left after the others, as when this process was paused
-                failure = error
+                failure = error.with_traceback(None)
                 candidates.append((family, address))
             except (OSError, ValueError) as error:
-                failure = of_destination(error, family, (address, location.port))
+                failure = of_destination(error, family, (address, location.port)).with_traceback(None)
         raise not_connected(location, failure, CONNECT_S)
 
     def _opened(self, location: Location, family: int, address: str, clock: Clock, waiting: Waiting) -> Connection:

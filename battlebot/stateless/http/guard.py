@@ -63,6 +63,8 @@ class Guard:
         try:
             rows = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
         except (OSError, UnicodeError) as error:
+            # gevent's calls in its traceback hold it in turn: all would stay in memory until the collector runs
+            error.__traceback__ = None
             raise Unresolved(f"The name {host} could not be resolved.", self._is_ours(error)) from None
         found = list(dict.fromkeys((int(row[0]), str(row[4][0])) for row in rows[:MOST_ADDRESSES]))
         allowed = [(family, text) for family, text in found if "%" not in text and self.permits(_parsed(text))]

@@ -52,7 +52,9 @@ def not_connected(location: Location, failure: OSError | None, limit_s: float) -
         why = failure.verify_message.rstrip(".")
         return NotConnected("bad-certificate", f"The certificate of {where} is not valid: {why}.")
     if isinstance(failure, ssl.SSLError):
-        return NotConnected("bad-tls", f"No TLS connection to {where}: {failure.reason or 'it speaks no TLS'}.")
+        # an error that OpenSSL has not made has no `reason`
+        why = getattr(failure, "reason", failure.strerror) or "it speaks no TLS"
+        return NotConnected("bad-tls", f"No TLS connection to {where}: {why}.")
     if failure.errno in OURS:
         return NotConnected("server", f"This server could open no connection ({failure.strerror}).", ours=True)
     return NotConnected("unreachable", f"No connection to {where}: {failure.strerror or failure}.")

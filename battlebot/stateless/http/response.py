@@ -23,7 +23,7 @@ class Response:
     """Takes bytes until it is `done`, or until `problem` (a code and a sentence) says why it never will be.
 
     Everything received is bounded, not only the body: the first part must hold all headers, and each later part enough
-    of the body to keep the rest (sizes and extensions of chunks, trailers) in proportion.
+    of the body to keep the rest (sizes and extensions of chunks, trailers) in proportion. `close` must follow.
     """
 
     def __init__(self, most_bytes: int) -> None:
@@ -35,14 +35,21 @@ class Response:
         self._most_bytes = most_bytes
         self._parser = httptools.HttpResponseParser(self)
         self._head = bytearray()  # everything received until the headers are complete
-        self._body: list[bytes] = []
+        self._body = bytearray()  # not a list: chunks may be tiny, and each object takes many times that
         self._came = self._size = self._size_before = self._interim = 0
         self._framed = False
 
     @property
     def body(self) -> bytes:
         """The body so far."""
-        return self._body[0] if len(self._body) == 1 else b"".join(self._body)
+        return bytes(self._body)
+
+    def close(self) -> None:
+        """Lets go of the parser, which holds this object in turn; what has been read can still be had.
+
+        The collector runs too seldom: until then every answer would stay in memory.
+        """
+        del self._parser
 
     def feed(self, data: bytes) -> None:
         """Takes bytes; empty `data` means that the connection has ended."""
@@ -134,7 +141,7 @@ class Response:
         if self._size > self._most_bytes:
             self._fail("too-big", f"The answer has more than {self._most_bytes} bytes.")
         else:
-            self._body.append(body)
+            self._body += body
 
     def on_message_complete(self) -> None:
         if self.problem is not None:
