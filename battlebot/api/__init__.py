@@ -24,6 +24,7 @@ from battlebot.api.reading import reading
 from battlebot.api.registrations import registrations
 from battlebot.api.statelessbots import statelessbots
 from battlebot.api.tokens import PASSWORD_SCHEME, SCHEME
+from battlebot.api.unread import limit_unread
 
 __all__ = ["Context", "init_api"]
 
@@ -47,6 +48,7 @@ def init_api(app: Flask, context: Context) -> None:
     refuse_other_origins(app, context.settings)
     limit_registrations(app, context.settings)
     limit_concurrency(app)
+    limit_unread(app)
     described = describe(app)
     for scheme in (SCHEME, PASSWORD_SCHEME):
         described.spec.components.security_scheme(scheme, {"type": "http", "scheme": "bearer"})
