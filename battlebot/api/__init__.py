@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import Flask
 
 from battlebot.api.concurrency import limit_concurrency
+from battlebot.api.conditions import ignore_impossible_dates
 from battlebot.api.contests import contests
 from battlebot.api.context import CONTEXT_KEY, Context
 from battlebot.api.errors import handle_errors
@@ -44,6 +45,7 @@ def init_api(app: Flask, context: Context) -> None:
     app.config["MAX_CONTENT_LENGTH"] = context.settings.max_body_bytes
     handle_errors(app)
     add_headers(app)
+    ignore_impossible_dates(app)
     limit_requests(app, context.settings)
     refuse_other_origins(app, context.settings)
     limit_registrations(app, context.settings)
