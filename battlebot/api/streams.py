@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import cycle
 from typing import Any
 
 from flask import Response, current_app, request, stream_with_context
@@ -18,6 +19,7 @@ from battlebot.api.context import current_context
 from battlebot.api.ports import Listener
 from battlebot.api.sender import sender
 from battlebot.errors import BattlebotError, Refused, TooMany
+from battlebot.runtime.cooperative import Line
 
 HEARTBEAT_S = 15.0
 PAUSE_S = 0.25  # between two snapshots of one stream: announcements meanwhile share the next one
@@ -54,6 +56,9 @@ class Snapshot:
 
 
 NEVER = (float("-inf"), None)  # when a look began, and what was seen
+
+# in which streams send the pieces of long events: so many in one round of the hub, which rests for a millisecond
+_lines = cycle([Line() for _ in range(8)])
 
 Event = tuple[bytes, bytes]  # its first lines, which are one stream's own, and the rest, which all streams share
 
@@ -163,15 +168,20 @@ def _event_response(told: Iterator[bytes]) -> Response:
 def _in_pieces(events: Iterator[Event], within_s: float) -> Iterator[bytes]:
     """Yields events in pieces: what is sent is copied, and who does not read would have a copy of megabytes.
 
-    Raises TimeoutError if an event is not taken `within_s`.
+    Hundreds that have long events to send do so by turns, and bots have theirs between them. Raises TimeoutError if an
+    event is not taken `within_s`.
     """
+    line = next(_lines)
     for head, data in events:
-        until_s = time.monotonic() + within_s
-        yield head + data[:PIECE]
-        for begin in range(PIECE, len(data), PIECE):
-            if time.monotonic() > until_s:
+        taken_s = 0.0
+        for begin in range(0, len(data) or 1, PIECE):
+            if len(data) > PIECE:
+                line.in_turn()
+            piece, began_s = data[begin : begin + PIECE], time.monotonic()
+            yield piece if begin else head + piece
+            taken_s += time.monotonic() - began_s
+            if taken_s > within_s:
                 raise TimeoutError("An event was not taken in time.")
-            yield data[begin : begin + PIECE]
 
 
 def _stream(

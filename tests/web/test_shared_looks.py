@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from itertools import cycle
 
 import pytest
 from cluster import LIMIT_S
@@ -12,6 +13,7 @@ from webhouse import House
 
 from battlebot.api import streams
 from battlebot.errors import Unavailable
+from battlebot.runtime.cooperative import Line
 
 EVENTS = "/web/noughtsandcrosses/contests/autumn/events"
 
@@ -89,3 +91,21 @@ def test_an_event_is_taken_in_time_or_the_stream_ends() -> None:
     assert next(pieces).startswith(b"id: 1\n")
     with pytest.raises(TimeoutError):
         next(pieces)
+
+
+@pytest.mark.parametrize(("length", "rests"), [(1, 0), (streams.PIECE, 0), (streams.PIECE + 1, 2)])
+def test_others_run_between_the_pieces_of_a_long_event(
+    monkeypatch: pytest.MonkeyPatch, length: int, rests: int
+) -> None:
+    """Hundreds of streams tell of a change at one moment, and bots have their turns meanwhile."""
+    rested = list[None]()
+
+    class Counted(Line):
+        def in_turn(self) -> None:
+            rested.append(None)
+            super().in_turn()
+
+    monkeypatch.setattr(streams, "_lines", cycle([Counted()]))
+    event = b"id: 1\n", b"x" * length
+    assert b"".join(streams._in_pieces(iter([event]), within_s=LIMIT_S)) == b"".join(event)
+    assert len(rested) == rests
