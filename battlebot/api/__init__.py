@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import Flask
 
 from battlebot.api.concurrency import limit_concurrency
+from battlebot.api.conditions import ignore_impossible_dates
 from battlebot.api.contests import contests
 from battlebot.api.context import CONTEXT_KEY, Context
 from battlebot.api.errors import handle_errors
@@ -24,6 +25,7 @@ from battlebot.api.reading import reading
 from battlebot.api.registrations import registrations
 from battlebot.api.statelessbots import statelessbots
 from battlebot.api.tokens import PASSWORD_SCHEME, SCHEME
+from battlebot.api.unread import limit_unread
 
 __all__ = ["Context", "init_api"]
 
@@ -43,10 +45,12 @@ def init_api(app: Flask, context: Context) -> None:
     app.config["MAX_CONTENT_LENGTH"] = context.settings.max_body_bytes
     handle_errors(app)
     add_headers(app)
+    ignore_impossible_dates(app)
     limit_requests(app, context.settings)
     refuse_other_origins(app, context.settings)
     limit_registrations(app, context.settings)
     limit_concurrency(app)
+    limit_unread(app)
     described = describe(app)
     for scheme in (SCHEME, PASSWORD_SCHEME):
         described.spec.components.security_scheme(scheme, {"type": "http", "scheme": "bearer"})

@@ -7,8 +7,9 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import cycle
 from typing import Any
 
 from flask import Response, current_app, request, stream_with_context
@@ -18,15 +19,26 @@ from battlebot.api.context import current_context
 from battlebot.api.ports import Listener
 from battlebot.api.sender import sender
 from battlebot.errors import BattlebotError, Refused, TooMany
+from battlebot.runtime.cooperative import Line
 
 HEARTBEAT_S = 15.0
 PAUSE_S = 0.25  # between two snapshots of one stream: announcements meanwhile share the next one
 FRESH_S = 0.5  # between two looks at one page, for all its streams
 MOST_DRAINED = 10_000
 RECONNECT_MS = 2000
+PIECE = 32_768  # bytes of an event that are sent at a time
 
 HEARTBEAT = b": nothing has happened\n\n"
 ALIVE = b": nothing has happened\nevent: alive\ndata: {}\n\n"  # for scripts: browsers do not show them comments
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a stream keeps of a snapshot: `data` is that line of its event, with the event's end."""
+
+    data: bytes
+    final: bool = False
+    again_s: float = HEARTBEAT_S
 
 
 @dataclass(frozen=True)
@@ -38,12 +50,17 @@ class Snapshot:
     again_s: float = HEARTBEAT_S
 
     @cached_property
-    def encoded(self) -> bytes:
-        """The data as JSON, encoded once for all streams of a page."""
-        return current_app.json.dumps(self.data).encode()
+    def told(self) -> Told:
+        """What is sent of it, encoded once for all streams of a page: hundreds may be slow to read it."""
+        return Told(_data(self.data), self.final, self.again_s)
 
 
 NEVER = (float("-inf"), None)  # when a look began, and what was seen
+
+# in which streams send the pieces of long events: so many in one round of the hub, which rests for a millisecond
+_lines = cycle([Line() for _ in range(8)])
+
+Event = tuple[bytes, bytes]  # its first lines, which are one stream's own, and the rest, which all streams share
 
 
 class Shared:
@@ -131,12 +148,12 @@ def event_stream(channel: str, look: Callable[[], Snapshot]) -> Response:
         stack.close()
         raise
 
-    def look_since(since_s: float) -> Snapshot:
-        return shared.look(page, look, since_s)
+    def look_since(since_s: float) -> Told:
+        return shared.look(page, look, since_s).told
 
     heartbeat = ALIVE if "alive" in request.args else HEARTBEAT
-    told = _stream(listener, look_since, first, heard_from_s, heartbeat)
-    response = _event_response(stream_with_context(told))
+    events = _stream(listener, look_since, first.told, heard_from_s, heartbeat)
+    response = _event_response(stream_with_context(_in_pieces(events, settings.response_timeout_s)))
     response.call_on_close(stack.close)
     return response
 
@@ -148,14 +165,34 @@ def _event_response(told: Iterator[bytes]) -> Response:
     return response
 
 
+def _in_pieces(events: Iterator[Event], within_s: float) -> Iterator[bytes]:
+    """Yields events in pieces: what is sent is copied, and who does not read would have a copy of megabytes.
+
+    Hundreds that have long events to send do so by turns, and bots have theirs between them. Raises TimeoutError if an
+    event is not taken `within_s`.
+    """
+    line = next(_lines)
+    for head, data in events:
+        taken_s = 0.0
+        for begin in range(0, len(data) or 1, PIECE):
+            if len(data) > PIECE:
+                line.in_turn()
+            piece, began_s = data[begin : begin + PIECE], time.monotonic()
+            yield piece if begin else head + piece
+            taken_s += time.monotonic() - began_s
+            if taken_s > within_s:
+                raise TimeoutError("An event was not taken in time.")
+
+
 def _stream(
-    listener: Listener, look: Callable[[float], Snapshot], shown: Snapshot, heard_from_s: float, heartbeat: bytes
-) -> Iterator[bytes]:
-    yield f"retry: {RECONNECT_MS}\n".encode() + _event(shown)
+    listener: Listener, look: Callable[[float], Told], shown: Told, heard_from_s: float, heartbeat: bytes
+) -> Iterator[Event]:
+    head, data = _event(shown)
+    yield f"retry: {RECONNECT_MS}\n".encode() + head, data
     if not shown.final:
         # what is shown may be another stream's look, before this one heard of anything
         shown, out = _next(partial(look, heard_from_s), shown)
-        if out:
+        if out is not None:
             yield out
     sent_s = looked_s = time.monotonic()
     while not shown.final:
@@ -163,27 +200,27 @@ def _stream(
         came_s = time.monotonic()
         if message is not None:
             _settle(listener, looked_s + PAUSE_S)
-        out = b""
+        out = None
         if message is not None or time.monotonic() >= looked_s + shown.again_s:
             looked_s = time.monotonic()
             shown, out = _next(partial(look, came_s), shown)
-        if not out and time.monotonic() >= sent_s + HEARTBEAT_S:
-            out = heartbeat
-        if out:
+        if out is None and time.monotonic() >= sent_s + HEARTBEAT_S:
+            out = heartbeat, b""
+        if out is not None:
             yield out
             sent_s = time.monotonic()
 
 
-def _next(look: Callable[[], Snapshot], shown: Snapshot) -> tuple[Snapshot, bytes]:
-    """Returns the newest snapshot and what to send of it: nothing if it equals the last one sent."""
+def _next(look: Callable[[], Told], shown: Told) -> tuple[Told, Event | None]:
+    """Returns what is to be seen now and what to send of it: nothing if it equals what was sent last."""
     try:
         seen = look()
     except Refused as error:
-        return Snapshot(shown.data, final=True), _event(Snapshot(error.as_dict()), "gone")
+        return replace(shown, final=True), _event(Told(_data(error.as_dict())), "gone")
     except BattlebotError as error:
-        # an empty snapshot differs from the next good one, which is sent then
-        return Snapshot({}, again_s=5.0), _event(Snapshot(error.as_dict()), "unavailable")
-    return seen, b"" if seen.encoded == shown.encoded and not seen.final else _event(seen)
+        # an empty one differs from the next good one, which is sent then
+        return Told(b"", again_s=5.0), _event(Told(_data(error.as_dict())), "unavailable")
+    return seen, None if seen.data == shown.data and not seen.final else _event(seen)
 
 
 def _settle(listener: Listener, until_s: float) -> None:
@@ -194,7 +231,11 @@ def _settle(listener: Listener, until_s: float) -> None:
             return
 
 
-def _event(snapshot: Snapshot, kind: str | None = None) -> bytes:
+def _event(told: Told, kind: str | None = None) -> Event:
     head = f"id: {time.time_ns() // 1_000_000}\n" + (f"event: {kind}\n" if kind else "")
+    return head.encode(), told.data
+
+
+def _data(data: dict[str, Any]) -> bytes:
     # a line end would end the field, but encoded JSON has none
-    return head.encode() + b"data: " + snapshot.encoded + b"\n\n"
+    return b"data: " + current_app.json.dumps(data).encode() + b"\n\n"

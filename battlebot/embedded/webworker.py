@@ -40,6 +40,7 @@ LOGGING_IN_S = 0.5  # once the port is closed, those who are logging in have thi
 # connections in one round of the hub, of which a turn takes several. gevent would accept a hundred: in a flood of them,
 # the turns of those who play would wait. If it were fewer, many bots that reconnect to a busy node would wait
 ACCEPTED_AT_ONCE = 16
+UNSENT_BYTES = 65_536  # of an answer that the system takes before they are sent: by itself it may take megabytes
 REST_BYTES = 2_097_152  # of a body that nobody has read: more than a proxy takes from a client
 REST_S = 1.0  # the longest time in which it is still taken
 TOO_MANY = (HTTPStatus.TOO_MANY_REQUESTS, "too-many-connections", "Too many connections of your address; close one.")
@@ -157,11 +158,15 @@ class WebWorker(GeventWorker):
             drain()
 
     def _bound(self, client: Any) -> None:
-        """Set the socket's time-outs: for one write of an answer, and for a peer that has left the network."""
+        """Set the socket's time-outs: for one write of an answer, and for a peer that has left the network.
+
+        Also how much of an answer the system keeps for a peer that does not read.
+        """
         client.settimeout(self._settings.response_timeout_s)
         if client.family in (socket.AF_INET, socket.AF_INET6) and hasattr(socket, "TCP_USER_TIMEOUT"):
             wait_ms = int(1000 * self._settings.response_timeout_s)
             client.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, wait_ms)
+            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT_BYTES)
 
 
 def _refusal(status: HTTPStatus, code: str, sentence: str) -> bytes:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from battlebot.runtime.cooperative import in_turn
+from battlebot.runtime.cooperative import cooperatively, in_turn
 from battlebot.transports.limits import Rate
 from battlebot.transports.ports import Battles, Match
 from battlebot.wire import cubed
@@ -87,7 +87,8 @@ def events_of(
     """
     before: Any = None
     held: cubed.Event | None = None
-    for state, _ in battles.follow(match, is_wanted):
+    # of most states there is nothing to tell, but each takes its time
+    for state, _ in cooperatively(battles.follow(match, is_wanted)):
         events = cubed.told(state, match.id) if state.get("events") != before else []
         is_anew = [name for name, _ in events] == [NEXT_TICK]
         if held is not None and not is_anew:

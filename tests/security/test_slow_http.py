@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import socket
+import sys
 import time
+from pathlib import Path
 
 import pytest
 from client import Raw, ask
 from cluster import Cluster, Web, wait_for
+
+from battlebot.embedded.webworker import UNSENT_BYTES
 
 SETTINGS = {
     "header_timeout_s": 1.0,
@@ -67,6 +71,31 @@ def test_who_does_not_read_the_answer_is_cut_off(web: Web) -> None:
         request = b"GET /openapi.json HTTP/1.1\r\nHost: here\r\n\r\n"
         wait_for(lambda: not _takes(raw, request * 50), "the end of the connection")
     wait_for(lambda: "Answer not taken in time" in web.log.read_text(), "a line in the log")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it is Linux that tells what the system keeps of an answer")
+def test_of_an_answer_that_nobody_reads_the_system_keeps_little(web: Web) -> None:
+    """By itself it takes megabytes for each of hundreds of connections."""
+    with Raw(web.address, receive_buffer=2048) as raw:
+        kept = list[int]()
+
+        def waits() -> bool:
+            kept.append(_kept_for(raw))
+            return len(kept) > 5 and kept[-5:] == [kept[-1]] * 5 != [0] * 5
+
+        raw.sock.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: here\r\n\r\n" * 50)
+        wait_for(waits, "answers that wait to be read")
+        assert max(kept) < 3 * UNSENT_BYTES
+
+
+def _kept_for(raw: Raw) -> int:
+    """Returns how many bytes the server's system keeps for the connection."""
+    (_, own), (_, peer) = raw.sock.getsockname(), raw.sock.getpeername()
+    for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+        _, local, remote, _, queues, *_ = line.split()
+        if local.endswith(f":{peer:04X}") and remote.endswith(f":{own:04X}"):
+            return int(queues.partition(":")[0], 16)
+    return 0
 
 
 def _takes(raw: Raw, data: bytes) -> bool:

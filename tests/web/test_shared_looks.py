@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
+from itertools import cycle
 
 import pytest
 from cluster import LIMIT_S
+from webhouse import House
 
 from battlebot.api import streams
 from battlebot.errors import Unavailable
+from battlebot.runtime.cooperative import Line
+
+EVENTS = "/web/noughtsandcrosses/contests/autumn/events"
 
 
 def test_streams_of_a_page_share_its_looks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,3 +64,48 @@ def test_who_may_be_shown_what_was_seen_does_not_wait_for_the_next_look() -> Non
     over.set()
     looking.join()
     assert shown.data == {"look": 1}
+
+
+def test_streams_share_an_event_and_send_it_in_pieces(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hundreds of viewers who do not read it must not each have the node keep a copy of megabytes."""
+    monkeypatch.setattr(streams, "PIECE", 100)
+    home.contest(bots=("a", "b"))
+    answer = home.client.get(EVENTS, buffered=False)
+    pieces = list[bytes]()
+    for piece in answer.iter_encoded():
+        pieces.append(piece)
+        if piece.endswith(b"\n\n"):
+            break
+    answer.close()
+    assert len(pieces) > 5
+    assert max(map(len, pieces)) < 200
+    head, _, data = b"".join(pieces).partition(b"data: ")
+    assert head.startswith(b"retry: ")
+    assert json.loads(data)["contest"]["name"] == "autumn"
+
+
+def test_an_event_is_taken_in_time_or_the_stream_ends() -> None:
+    """All of its pieces have the time of one answer together: what has been seen since is kept as well."""
+    events = iter([(b"id: 1\n", b"x" * (2 * streams.PIECE)), (b"id: 2\n", b"y")])
+    pieces = streams._in_pieces(events, within_s=-1.0)
+    assert next(pieces).startswith(b"id: 1\n")
+    with pytest.raises(TimeoutError):
+        next(pieces)
+
+
+@pytest.mark.parametrize(("length", "rests"), [(1, 0), (streams.PIECE, 0), (streams.PIECE + 1, 2)])
+def test_others_run_between_the_pieces_of_a_long_event(
+    monkeypatch: pytest.MonkeyPatch, length: int, rests: int
+) -> None:
+    """Hundreds of streams tell of a change at one moment, and bots have their turns meanwhile."""
+    rested = list[None]()
+
+    class Counted(Line):
+        def in_turn(self) -> None:
+            rested.append(None)
+            super().in_turn()
+
+    monkeypatch.setattr(streams, "_lines", cycle([Counted()]))
+    event = b"id: 1\n", b"x" * length
+    assert b"".join(streams._in_pieces(iter([event]), within_s=LIMIT_S)) == b"".join(event)
+    assert len(rested) == rests

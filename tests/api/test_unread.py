@@ -1,0 +1,55 @@
+"""Large answers that nobody reads: a node keeps so many bytes of them, in all and for one address."""
+
+from __future__ import annotations
+
+import pytest
+from webhouse import House
+
+from battlebot.api import unread
+from battlebot.api.unread import EXTENSION, Unread
+
+BOTS = "/bots/numberwang"
+
+
+@pytest.mark.parametrize(
+    ("sent", "wanted", "may"),
+    [
+        ([("a", 6)], ("a", 4), True),
+        ([("a", 6)], ("a", 5), False),
+        ([("a", 6)], ("b", 9), True),
+        ([("a", 6), ("b", 6)], ("c", 4), False),
+        ([], ("a", 99), True),
+    ],
+)
+def test_each_has_so_many_bytes_and_all_together_too(
+    sent: list[tuple[str, int]], wanted: tuple[str, int], may: bool
+) -> None:
+    """Ten of one, fifteen in all; one answer may always be sent, and what was read counts no longer."""
+    kept = Unread(most=15, most_of_one=10)
+    for key, size in sent:
+        assert kept.take(key, size)
+    assert kept.take(*wanted) is may
+    if may:
+        kept.give_back(*wanted)
+    for key, size in sent:
+        kept.give_back(key, size)
+    assert kept.take("c", 15)
+
+
+def test_who_does_not_read_large_answers_gets_no_more_of_them(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But small ones; others do; and whoever has read may ask again."""
+    for number in range(3):
+        assert home.client.post(BOTS, json={"bot_id": f"bot{number}"}).status_code == 201
+    size = len(home.client.get(BOTS).data)
+    monkeypatch.setattr(unread, "LARGE", size - 1)
+    home.app.extensions[EXTENSION] = Unread(most=3 * size, most_of_one=2 * size)
+    unread_answers = [home.client.get(BOTS, buffered=False) for _ in range(2)]
+    assert [answer.status_code for answer in unread_answers] == [200, 200]
+    refused = home.client.get(BOTS)
+    assert (refused.status_code, refused.json["code"], refused.headers["Retry-After"]) == (503, "unavailable", "2")
+    assert refused.headers["Access-Control-Allow-Origin"] == "*"
+    assert home.client.head(BOTS).status_code == home.client.get("/games/numberwang").status_code == 200
+    assert home.client.get(BOTS, environ_base={"REMOTE_ADDR": "192.0.2.1"}).status_code == 200
+    for answer in unread_answers:
+        answer.close()
+    assert home.client.get(BOTS).status_code == 200
