@@ -10,7 +10,7 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from itertools import chain
 from typing import TypeVar
 
@@ -25,6 +25,8 @@ MOST_OF_AN_ADDRESS = 4
 WAIT_S = 10.0
 # proxies wait for 60 s. A whole class behind one address may fetch its contest's matches when it ends
 FILES_WAIT_S = 50.0
+SLOWEST = 16_384  # bytes a second at which a file is to be taken while other addresses wait for its place
+UNHURRIED_S = 10.0  # spent on sending; before that nobody is too slow
 # the command `contest` waits for 30 s, of which the change may take ten: what it gave up would be made all the same
 CHANGES_WAIT_S = 15.0
 LOOK_S = 0.25  # between two looks of who waits
@@ -76,6 +78,11 @@ class FairSemaphore:
                 self.release()
         return has_one
 
+    @property
+    def is_waited_for(self) -> bool:
+        """Whether anybody waits for a place."""
+        return bool(self._waiting)
+
     def release(self) -> None:
         """Gives the place to who has waited longest."""
         with self._guard:
@@ -118,6 +125,11 @@ class ConcurrencyLimit:
                 self._there[key] -= 1
                 if not self._there[key]:
                     del self._there[key], self._of_one[key]
+
+    @property
+    def is_full(self) -> bool:
+        """Whether somebody who may have another place of the key waits for one of those in all."""
+        return self._all.is_waited_for
 
     def __len__(self) -> int:
         """How many have a place, or wait for one."""
@@ -191,15 +203,17 @@ def change_in_turn(contest: str) -> None:
 def streamed(pieces: Iterator[bytes], mimetype: str) -> Response:
     """The answer that sends `pieces`, each made at a place; while it is sent, it has one of those for files.
 
-    Who reads slowly keeps in memory what the next piece is made from. Raises Unavailable.
+    Who reads slowly keeps in memory what the next piece is made from, and is cut off by TimeoutError if it is too slow
+    for those who wait. Raises Unavailable.
     """
     if request.method == "HEAD":
         # no list: of that, the answer would give the length
         return Response(iter(()), mimetype=mimetype)
     give_up_place()
     stack = ExitStack()
-    stack.enter_context(current_app.extensions[FILES].place(sender()))
-    made = _piece_by_piece(pieces)
+    files: ConcurrencyLimit = current_app.extensions[FILES]
+    stack.enter_context(files.place(sender()))
+    made = _at_a_pace(_piece_by_piece(pieces), files)
     try:
         # before anything is sent: a store that does not answer now is still a 503, and no broken file
         first = next(made, b"")
@@ -224,6 +238,21 @@ def _piece_by_piece(pieces: Iterator[bytes]) -> Generator[bytes]:
             yield piece
 
     return made()
+
+
+def _at_a_pace(pieces: Generator[bytes], files: ConcurrencyLimit) -> Generator[bytes]:
+    """Yields the pieces. Raises TimeoutError if they are taken too slowly while others wait for a place.
+
+    A few who read slowly, but fast enough for each piece, could keep all places for days.
+    """
+    taken, taking_s = 0, 0.0
+    with closing(pieces):
+        for piece in pieces:
+            began_s = time.monotonic()
+            yield piece
+            taken, taking_s = taken + len(piece), taking_s + time.monotonic() - began_s
+            if taking_s > UNHURRIED_S and taken < taking_s * SLOWEST and files.is_full:
+                raise TimeoutError("A file was not taken fast enough for those who wait.")
 
 
 def of_live_pages(look: Callable[[], Made]) -> Callable[[], Made]:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from threading import Event, Thread
 
 import pytest
+from cluster import LIMIT_S, wait_for
 from webhouse import CONTESTS, House
 
-from battlebot.api.concurrency import EXTENSION, FILES, LIVE_PAGES, ConcurrencyLimit, FairSemaphore
+from battlebot.api.concurrency import EXTENSION, FILES, LIVE_PAGES, ConcurrencyLimit, FairSemaphore, streamed
 from battlebot.api.context import CONTEXT_KEY
 from battlebot.errors import Unavailable
 
@@ -274,3 +275,26 @@ def test_a_live_page_holds_no_place_while_it_waits(home: House) -> None:
     assert next(iter(watched.iter_encoded())).startswith(b"retry:")
     assert len(limit) == 0
     watched.close()
+
+
+@pytest.mark.parametrize(("other", "is_cut"), [("127.0.0.2", True), (ADDRESS, False)])
+def test_who_takes_a_file_slowly_makes_room_for_other_addresses(
+    home: House, monkeypatch: pytest.MonkeyPatch, other: str, is_cut: bool
+) -> None:
+    """Not for its own further requests, and not as long as nobody waits."""
+    monkeypatch.setattr("battlebot.api.concurrency.UNHURRIED_S", 0.0)
+    monkeypatch.setattr("battlebot.api.concurrency.SLOWEST", 10**12)
+    home.app.extensions[FILES] = files = ConcurrencyLimit(most=1, most_of_one=1, wait_s=LIMIT_S)
+    with home.app.test_request_context("/", environ_base={"REMOTE_ADDR": ADDRESS}), ExitStack() as stack:
+        answer = streamed(iter([b"a", b"b", b"c", b"d"]), "text/plain")
+        pieces = answer.iter_encoded()
+        assert [next(pieces), next(pieces)] == [b"a", b"b"]
+        waiting = Thread(target=stack.enter_context, args=(files.place(other),))
+        waiting.start()
+        wait_for(lambda: len(files) == 2 and files.is_full is is_cut, "somebody who waits")
+        with pytest.raises(TimeoutError) if is_cut else nullcontext():
+            assert list(pieces) == [b"c", b"d"]
+        answer.close()
+        waiting.join(LIMIT_S)
+        assert len(files) == 1
+    assert len(files) == 0
