@@ -107,8 +107,10 @@ class Pump:
             finally:
                 self._stays.count(player)
 
-    def _count(self, bot: str, counted: ExitStack) -> TooMany | None:
-        """Counts a connection of the bot until `counted` is left; returns the refusal if there are too many.
+    def _count(self, bot: str, counted: ExitStack) -> str:
+        """Counts a connection of the bot until `counted` is left; returns what refuses it if there are too many.
+
+        No error, whose traceback holds the caller: all of the connection would stay in memory until the collector runs.
 
         Before its login is delayed, not after: else any number of them, broken by the bot meanwhile, would have its
         seat one after the other, and its clock would stand still.
@@ -116,8 +118,8 @@ class Pump:
         try:
             counted.enter_context(self._per_bot.hold(bot))
         except TooMany as error:
-            return error
-        return None
+            return str(error)
+        return ""
 
     @contextmanager
     def _turning_away(self, knock: Knock, came_s: float) -> Iterator[None]:
@@ -171,9 +173,9 @@ class Pump:
         if over is not None:
             player.tell_over(over)
         log.info("login.accepted", bot=player.bot, game=login.game, contest=login.contest, protocol=login.protocol)
-        if too_many is not None:
+        if too_many:
             self._stays.count(player)
-            raise too_many
+            raise TooMany(too_many)
         return player, channel
 
     def _login_of(self, connection: Connection) -> Frame | None:

@@ -8,6 +8,7 @@ from typing import Any
 import gevent
 import orjson
 import pytest
+from lefttocollector import left_of
 from players import login_of, player_of
 
 from battlebot.arena.node.player import Player
@@ -101,6 +102,20 @@ def test_a_bot_has_no_more_connections_whose_login_is_delayed_than_others() -> N
     assert hall.entered == ["ada"] * 3
     assert [one.closed for one in connections].count("too-many-connections") == 4
     assert all(one.said[-1]["authentication"] == "OK" for one in connections)
+
+
+def test_a_connection_too_many_is_not_left_to_the_collector() -> None:
+    """It runs seldom in a node, and who has one too many may try again at once."""
+    hall: Any = Hall()
+    pump = Pump(Settings(max_connections_per_bot=1), hall, hall, hall, Lag())
+
+    def too_many() -> None:
+        connection = Broken("ada")
+        gevent.spawn(pump.converse, connection).join()
+        assert connection.closed == "too-many-connections"
+
+    with pump._per_bot.hold("ada"):
+        assert not left_of(Pump.converse, too_many)
 
 
 def test_a_connection_that_is_broken_while_its_login_is_delayed_takes_no_seat() -> None:
