@@ -71,7 +71,7 @@ class Shared:
         self._most = most
         self._most_of_an_address = most_of_an_address
         self._guards: dict[str, threading.Lock] = defaultdict(threading.Lock)
-        self._seen: dict[str, tuple[float, Snapshot | BattlebotError]] = {}
+        self._seen: dict[str, tuple[float, Snapshot | BattlebotError]] = {}  # errors without their tracebacks
         self._streams: Counter[str] = Counter()
 
     def look(self, page: str, look: Callable[[], Snapshot], since_s: float) -> Snapshot:
@@ -85,7 +85,11 @@ class Shared:
             with self._guards[page]:
                 seen = self._seen_since(page, since_s) or self._looked(page, look)
         if isinstance(seen, BattlebotError):
-            raise seen
+            try:
+                raise seen.with_traceback(None)
+            finally:
+                # its traceback holds this call: the request would stay in memory until the collector runs
+                del seen
         return seen
 
     def _seen_since(self, page: str, since_s: float) -> Snapshot | BattlebotError | None:
@@ -95,13 +99,11 @@ class Shared:
     def _looked(self, page: str, look: Callable[[], Snapshot]) -> Snapshot | BattlebotError:
         time.sleep(max(0.0, self._seen.get(page, NEVER)[0] + FRESH_S - time.monotonic()))
         began_s = time.monotonic()
-        seen: Snapshot | BattlebotError
         try:
-            seen = look()
+            self._seen[page] = (began_s, look())
         except BattlebotError as error:
-            seen = error
-        self._seen[page] = (began_s, seen)
-        return seen
+            self._seen[page] = (began_s, error.with_traceback(None))
+        return self._seen[page][1]
 
     @contextmanager
     def stream(self, page: str, address: str) -> Iterator[None]:

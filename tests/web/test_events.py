@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 from cluster import wait_for
+from flask import Flask
+from lefttocollector import left_of
 from webhouse import House, house
 
 from battlebot.api import streams
@@ -234,6 +236,19 @@ def test_head_does_not_stream(home: House) -> None:
     assert answer.headers["Cache-Control"] == "no-store"
     assert home.client.head(f"{WEB}/contests/none/events").status_code == 404
     assert home.redis.pubsub_numsub(keys.contest_events("noughtsandcrosses", "spring"))[0][1] == 0
+
+
+@pytest.mark.parametrize("error", [UnknownContest("none"), Unavailable("MongoDB does not answer now.")], ids=str)
+def test_a_stream_that_is_refused_is_not_left_to_the_collector(
+    home: House, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    """Its request may be as long as all headers together, and whoever sent it may send it again at once."""
+
+    def refused(*_: Any) -> streams.Snapshot:
+        raise type(error)(str(error)) from ValueError()
+
+    monkeypatch.setattr(pages, "contest_snapshot", refused)
+    assert not left_of(Flask.wsgi_app, lambda: home.client.get(CONTEST))
 
 
 def test_a_node_has_so_many_streams_in_all_and_for_each_address() -> None:
