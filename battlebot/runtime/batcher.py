@@ -13,6 +13,8 @@ from battlebot.runtime.background import in_background
 Question = TypeVar("Question")
 Answer = TypeVar("Answer")
 
+_Group = list[tuple[Question, Future[Answer]]]
+
 MOST = 200  # questions per request
 
 
@@ -37,21 +39,34 @@ class Batcher(Generic[Question, Answer]):
         if begins:
             # in a thread of its own: if the asking thread is interrupted, the others must not be kept waiting
             in_background(self._answer_them)
-        return answered.result()
+        try:
+            return answered.result()
+        finally:
+            # an error's traceback holds this call: all who asked would stay in memory until the collector runs
+            del answered
 
     def _answer_them(self) -> None:
         while group := self._next():
             try:
-                answers = self._answer_all([question for question, _ in group])
-                for (_, answered), answer in zip(group, answers, strict=True):
-                    answered.set_result(answer)
+                self._answer(group)
             except Exception as error:
-                for _, answered in group:
-                    if not answered.done():
-                        answered.set_exception(error)
+                _fail(group, error)
 
-    def _next(self) -> list[tuple[Question, Future[Answer]]]:
+    def _answer(self, group: _Group[Question, Answer]) -> None:
+        answers = self._answer_all([question for question, _ in group])
+        for (_, answered), answer in zip(group, answers, strict=True):
+            answered.set_result(answer)
+
+    def _next(self) -> _Group[Question, Answer]:
         with self._guard:
             group = [self._waiting.popleft() for _ in range(min(len(self._waiting), MOST))]
             self._busy = bool(group)
         return group
+
+
+def _fail(group: _Group[Question, Answer], error: Exception) -> None:
+    """Empties the group: the error's traceback holds who asked for it."""
+    while group:
+        _, answered = group.pop()
+        if not answered.done():
+            answered.set_exception(error)

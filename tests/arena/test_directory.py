@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import redis
 from cluster import wait_for
+from lefttocollector import left_of
 from structlog.testing import capture_logs
 
 from battlebot.arena.names import directory as directory_module
@@ -263,3 +264,21 @@ def test_names_in_use_are_gone_through_once_for_all_who_were_given_them(
     assert sorted(marked) == sorted(names)
     with pytest.raises(NameTaken):
         directory.register(GAME, "eve", "me")
+
+
+def test_a_login_that_cannot_be_checked_is_not_left_to_the_collector(
+    node: Callable[..., Directory], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bots that nobody has looked up try again and again while MongoDB is away, and the collector runs seldom."""
+
+    def find_all(*_: Any) -> None:
+        raise Unavailable("MongoDB does not answer now.") from ValueError()
+
+    monkeypatch.setattr(Bots, "find_all", find_all)
+    directory = node()
+
+    def refused() -> None:
+        with pytest.raises(Unavailable):
+            directory.check(login("ada", "0" * 64), SALT)
+
+    assert not left_of(Directory.check, refused)

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from cluster import wait_for
+from lefttocollector import left_of
 
 from battlebot.runtime import batcher as module
 from battlebot.runtime.batcher import Batcher
@@ -64,6 +65,18 @@ def test_an_error_is_told_to_the_group_and_to_nobody_after(oracle: Oracle) -> No
         with pytest.raises(ValueError, match="-1"):
             pool.submit(batcher.ask, -1).result(LIMIT_S)
         assert pool.submit(batcher.ask, 3).result(LIMIT_S) == 6
+
+
+def test_who_is_told_an_error_is_not_left_to_the_collector(oracle: Oracle) -> None:
+    """It runs seldom in a node, where all who log in while a store is away are told one."""
+    batcher = Batcher(oracle)
+
+    def told() -> None:
+        oracle.let.release()
+        with pytest.raises(ValueError, match="-1"):
+            batcher.ask(-1)
+
+    assert not left_of(Batcher.ask, told)
 
 
 def test_a_request_holds_no_more_than_so_many(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:

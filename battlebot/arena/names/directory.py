@@ -154,19 +154,22 @@ class Directory:
 
     def _row(self, bot_id: str) -> Mapping[str, Any] | None:
         found = self._looked_up.ask(bot_id)
-        if isinstance(found, Unavailable):
-            raise found
+        if isinstance(found, str):
+            raise Unavailable(found)
         return found
 
-    def _look_up(self, bot_ids: Sequence[str]) -> Sequence[Mapping[str, Any] | Unavailable | None]:
+    def _look_up(self, bot_ids: Sequence[str]) -> Sequence[Mapping[str, Any] | str | None]:
         """While MongoDB is away, a bot that any node has lately looked up is let in all the same.
 
         Otherwise a bot in a match could come back at those nodes only that know it, and be kept out by the others.
+
+        Returns for others what is wrong. Not the error, whose traceback holds who asked: they would stay in memory
+        until the collector runs.
         """
         try:
             found = self._bots.find_all(bot_ids)
         except Unavailable as error:
-            return [copy or error for copy in self._copies.of(bot_ids)]
+            return [copy or str(error) for copy in self._copies.of(bot_ids)]
         # a login does not wait for it: if Redis hangs, it is turned away, and that soon
         in_background(self._copy, [row for row in found if row is not None])
         return found
