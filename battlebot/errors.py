@@ -39,7 +39,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, TypeVar
+
+Error = TypeVar("Error", bound=BaseException)
 
 
 class BattlebotError(Exception):
@@ -266,3 +268,20 @@ class Conflict(BattlebotError):
     """Another process committed a newer version first; the caller reloads and tries again."""
 
     code = "conflict"
+
+
+def without_traceback(error: Error) -> Error:
+    """Returns the error, after it and those that led to it have forgotten which calls they went through.
+
+    For one that outlives its handling. A call holds its callers and what they work on, such as a request; where one of
+    them holds the error in turn, all would stay in memory until the collector runs, which in a part is seldom.
+    """
+    chain: list[BaseException | None] = [error]
+    seen = set[int]()
+    while chain:
+        one = chain.pop()
+        if one is not None and id(one) not in seen:
+            seen.add(id(one))
+            one.__traceback__ = None
+            chain += (one.__cause__, one.__context__)
+    return error

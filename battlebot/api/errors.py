@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 
 import structlog
 from flask import Flask, Response, current_app, jsonify, request
 from werkzeug.exceptions import HTTPException
 
-from battlebot.errors import BattlebotError, NoToken
+from battlebot.errors import BattlebotError, NoToken, without_traceback
 
 PAGES_KEY = "battlebot.error_page"  # a function (status, body) -> Response, or None if the path is not a page's
 
@@ -29,14 +30,28 @@ CODES = {
 CHALLENGE = 'Bearer realm="battlebot"'  # RFC 6750: organisers' tokens, and bots' passwords where their owners ask
 RETRY_S = 2  # how long a client should wait when the server lacks Redis or MongoDB
 
+Error = TypeVar("Error", bound=Exception)
+
 log = structlog.get_logger()
 
 
 def handle_errors(app: Flask) -> None:
     """Answer every error of the app's requests in our format; no traceback reaches the client."""
-    app.register_error_handler(BattlebotError, answer_error)
-    app.register_error_handler(HTTPException, _of_http)
-    app.register_error_handler(Exception, _of_surprise)
+    app.register_error_handler(BattlebotError, _forgetting(answer_error))
+    app.register_error_handler(HTTPException, _forgetting(_of_http))
+    app.register_error_handler(Exception, _forgetting(_of_surprise))
+
+
+def _forgetting(answered: Callable[[Error], Response]) -> Callable[[Error], Response]:
+    """Has the answered error forget its request: the packages keep errors in what these hold in turn."""
+
+    def answer_and_forget(error: Error) -> Response:
+        try:
+            return answered(error)
+        finally:
+            without_traceback(error)
+
+    return answer_and_forget
 
 
 def answer(status: int, body: dict[str, Any]) -> Response:

@@ -14,6 +14,7 @@ import pytest
 from bson import ObjectId
 from flask import Flask
 from flask.testing import FlaskClient
+from lefttocollector import left_of
 from webhouse import House, house
 
 from battlebot.config import Settings
@@ -199,3 +200,23 @@ def test_json_is_written_so(home: House, value: object, text: str) -> None:
     """Milliseconds, Z, keys in their order."""
     app: Flask = home.app
     assert app.json.dumps(value) == text
+
+
+REFUSED = {
+    "no such path": ("GET", "/nowhere", None, 404),
+    "no such method": ("DELETE", "/bots/numberwang", None, 405),
+    "a query of another form": ("GET", "/games/numberwang?limit=-1", None, 400),
+    "a name that is taken": ("POST", "/bots/numberwang", {"bot_id": "taken"}, 409),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_a_refused_request_is_not_left_to_the_collector(client: FlaskClient, kind: str) -> None:
+    """It runs seldom in a node, and until then each would stay in memory with its body and its headers."""
+    client.post("/bots/numberwang", json={"bot_id": "taken"})
+    method, path, body, status = REFUSED[kind]
+
+    def refused() -> None:
+        assert client.open(path, method=method, json=body).status_code == status
+
+    assert not left_of(Flask.wsgi_app, refused)
