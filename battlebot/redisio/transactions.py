@@ -9,6 +9,8 @@ from typing import Any
 import hiredis
 import redis
 
+from battlebot.errors import without_traceback
+
 # idle for longer, a connection is checked before it is used: Redis may have been restarted, which takes longer
 IDLE_S = 0.05
 
@@ -44,7 +46,7 @@ class TransactionConnection:
                 self._connection.disconnect()
             if not isinstance(error, Exception):
                 raise
-            return [error] * len(commands)
+            return [without_traceback(error)] * len(commands)
 
     def _exchange(self, commands: Sequence[Command]) -> list[Any]:
         connection = self._connected()
@@ -76,7 +78,7 @@ def _read(connection: redis.Connection) -> Any:
     try:
         return connection.read_response()
     except redis.ResponseError as error:
-        return error
+        return without_traceback(error)
 
 
 def _is_stale(connection: redis.Connection) -> bool:

@@ -5,8 +5,12 @@ from __future__ import annotations
 import gevent
 import pytest
 import redis
+from lefttocollector import left_of
 
+from battlebot.errors import Unavailable
+from battlebot.redisio.scripts import GroupedScripts, Script
 from battlebot.redisio.transactions import TransactionConnection
+from battlebot.runtime.gate import Gate
 
 
 def test_each_command_has_its_own_answer(client: redis.Redis) -> None:
@@ -71,3 +75,14 @@ def test_an_answer_that_nobody_waited_for_is_nobody_elses(client: redis.Redis, m
             connection.answers([("GET", "c")])
     assert redis.Connection.read_response is read
     assert connection.answers([("SET", "d", "new")]) == [b"OK"]
+
+
+def test_a_script_that_redis_does_not_answer_is_not_left_to_the_collector() -> None:
+    """It runs seldom in a node, where all who play while Redis is away call one."""
+    scripts = GroupedScripts(redis.Redis(unix_socket_path="/nowhere/valkey.sock"), Gate)
+
+    def call() -> None:
+        with pytest.raises(Unavailable):
+            scripts.run(Script("battlebot.redisio", "mutexrelease.lua"), ["lock", "asked"], ["token"])
+
+    assert not left_of(GroupedScripts.run, call)
