@@ -24,7 +24,7 @@ from pymongo.errors import (
 from pymongo.read_concern import ReadConcern
 from pymongo.write_concern import WriteConcern
 
-from battlebot.errors import Unavailable
+from battlebot.errors import Unavailable, without_traceback
 
 # what is acknowledged outlives an election, whatever MONGODB_URI or the replica set has as its default
 DURABLE = WriteConcern("majority", j=True)
@@ -72,20 +72,21 @@ Answer = TypeVar("Answer")
 def mongo_errors() -> Iterator[None]:
     """Turns driver errors about a MongoDB that is absent, overloaded, not set up or does not admit us into Unavailable.
 
-    Others, our own bugs, propagate.
+    Without their tracebacks: the driver's calls hold them in turn, and all that was to be stored. Others, our own bugs,
+    propagate.
     """
     try:
         yield
     except PyMongoError as error:
         if (refusal := _refusal(error)) is not None:
-            raise Unavailable(refusal) from error
+            raise Unavailable(refusal) from without_traceback(error)
         # a mongod that has been restarted does not know the cursors of before
         passing = isinstance(error, ConnectionFailure | CursorNotFound) or error.timeout
         passing |= not _codes(error).isdisjoint(PASSING_CODES | SNAPSHOT_CODES | UNCONFIRMED_CODES)
         # work in the background may outlive the connections by a moment, when its process ends
         passing |= isinstance(error, InvalidOperation) and CLOSED in str(error)
         if passing or any(error.has_error_label(label) for label in PASSING_LABELS):
-            raise Unavailable(f"MongoDB does not answer now ({_kind(error)}).") from error
+            raise Unavailable(f"MongoDB does not answer now ({_kind(error)}).") from without_traceback(error)
         raise
 
 

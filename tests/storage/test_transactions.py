@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+import pymongo
 import pytest
+from lefttocollector import left_of
 from lifetimes import SLOW, short_lives
 from pymongo.client_session import ClientSession
 from pymongo.monitoring import (
@@ -147,3 +149,15 @@ def test_a_commit_outlives_an_election_whatever_the_address_says(
     finally:
         storage.close()
     assert commits.concerns == [{"w": "majority", "j": True}]
+
+
+def test_what_mongodb_does_not_store_is_not_left_to_the_collector(settings: Settings) -> None:
+    """It runs seldom in a worker, and while MongoDB is away each attempt holds all matches of a batch."""
+    away = Storage(replace(settings, mongodb_uri="mongodb://127.0.0.1:1/"), answer_within_s=0.2)
+
+    def store() -> None:
+        with pytest.raises(Unavailable), pymongo.timeout(0.2):
+            away.archive.store([{"_id": "0", "turns": [], "match": {}}])
+
+    assert not left_of(type(away.archive).store, store)
+    away.close()
