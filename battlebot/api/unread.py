@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from collections.abc import Iterator
 
 from flask import Flask, Response, request
 
@@ -66,6 +67,13 @@ def limit_unread(app: Flask) -> None:
         if not unread.take(key, size):
             return answer_error(Unavailable("Too much of the server's answers is not read yet; try again later."))
         response.call_on_close(lambda: unread.give_back(key, size))
+        response.response, response.content_length = _parts(response.get_data()), size
         return response
 
     app.after_request(count)
+
+
+def _parts(data: bytes) -> Iterator[bytes]:
+    """Yields it in parts, each of which has its own time to be read: all of a long list takes long on a slow line."""
+    for begin in range(0, len(data), LARGE):
+        yield data[begin : begin + LARGE]

@@ -9,6 +9,7 @@ from battlebot.api import unread
 from battlebot.api.unread import EXTENSION, Unread
 
 BOTS = "/bots/numberwang"
+BOTS_OF_THREE = "/bots/noughtsandcrosses"
 
 
 @pytest.mark.parametrize(
@@ -53,3 +54,16 @@ def test_who_does_not_read_large_answers_gets_no_more_of_them(home: House, monke
     for answer in unread_answers:
         answer.close()
     assert home.client.get(BOTS).status_code == 200
+
+
+def test_a_large_answer_is_sent_in_parts(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each has its own time to be read: on a slow line, all of a list of megabytes takes longer than that."""
+    home.register("a", "b", "c")
+    whole = home.client.get(BOTS_OF_THREE)
+    monkeypatch.setattr(unread, "LARGE", 50)
+    answer = home.client.get(BOTS_OF_THREE, buffered=False)
+    parts = list(answer.iter_encoded())
+    answer.close()
+    assert max(map(len, parts)) == 50
+    assert b"".join(parts) == whole.data
+    assert answer.content_length == whole.content_length
