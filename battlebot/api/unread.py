@@ -51,7 +51,7 @@ class Unread:
 
 
 def limit_unread(app: Flask) -> None:
-    """Answer 503 instead of a large answer while too many others are being sent.
+    """Answer 503 instead of a large answer to GET while too many others are being sent.
 
     What is made while it is sent is no such answer: see `streamed` and `event_stream`.
     """
@@ -64,9 +64,11 @@ def limit_unread(app: Flask) -> None:
         key, size = sender(), response.calculate_content_length() or 0
         if size <= LARGE:
             return response
-        if not unread.take(key, size):
-            return answer_error(Unavailable("Too much of the server's answers is not read yet; try again later."))
-        response.call_on_close(lambda: unread.give_back(key, size))
+        # who has changed something is told so in any case
+        if request.method == "GET":
+            if not unread.take(key, size):
+                return answer_error(Unavailable("Too much of the server's answers is not read yet; try again later."))
+            response.call_on_close(lambda: unread.give_back(key, size))
         response.response, response.content_length = _parts(response.get_data()), size
         return response
 

@@ -67,3 +67,17 @@ def test_a_large_answer_is_sent_in_parts(home: House, monkeypatch: pytest.Monkey
     assert max(map(len, parts)) == 50
     assert b"".join(parts) == whole.data
     assert answer.content_length == whole.content_length
+
+
+def test_who_has_changed_something_is_told_so(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The list of entrants is long, too, but "try again later" would say that nothing was changed."""
+    home.register("a", "b")
+    body = {"name": "cup", "format": "round-robin", "entrants": ["a"], "meetings": 1}
+    assert home.organise("POST", "", body).status_code == 201
+    monkeypatch.setattr(unread, "LARGE", 50)
+    home.app.extensions[EXTENSION] = Unread(most=1, most_of_one=1)
+    held = home.client.get(BOTS_OF_THREE, buffered=False)
+    assert home.client.get(BOTS_OF_THREE).status_code == 503
+    answer = home.organise("POST", "/cup/entrants", {"bots": ["b"]})
+    held.close()
+    assert (answer.status_code, answer.json["entrants"]) == (200, ["a", "b"])
