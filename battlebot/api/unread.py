@@ -1,4 +1,4 @@
-"""How many bytes of large answers a node keeps for those who read them slowly, in all and for one address.
+"""How many bytes of large answers and events a node keeps for those who read them slowly, in all and for one address.
 
 Without this, an address would have the node keep hundreds of lists of megabytes, for as long as it may read one.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 from flask import Flask, Response, request
 
@@ -48,6 +49,16 @@ class Unread:
             self._bytes[key] -= size
             if not self._bytes[key]:
                 del self._bytes[key]
+
+    @contextmanager
+    def counted(self, key: str, size: int) -> Iterator[None]:
+        """Counts so many bytes within the `with` block. Raises TimeoutError if these may not be kept any longer."""
+        if not self.take(key, size):
+            raise TimeoutError("Too much is not read yet.")
+        try:
+            yield
+        finally:
+            self.give_back(key, size)
 
 
 def limit_unread(app: Flask) -> None:
