@@ -34,11 +34,14 @@ class Unread:
     def take(self, key: str, size: int) -> bool:
         """Whether another answer of so many bytes may be sent; if so, it counts until `give_back`.
 
-        The only one may, however large.
+        The only one may, however large. A key that has some leaves as much free as it has then: a few together do not
+        keep out those who have none.
         """
         with self._guard:
-            own, total = self._bytes.get(key, 0), self._bytes.total()
-            if (own and own + size > self._most_of_one) or (total and total + size > self._most):
+            own, free = self._bytes.get(key, 0), self._most - self._bytes.total()
+            if own and own + size > min(self._most_of_one, free - size):
+                return False
+            if free < min(size, self._most):
                 return False
             self._bytes[key] += size
             return True
