@@ -227,6 +227,14 @@ def test_an_answer_that_breaks_off_is_not_left_to_the_collector(
         assert left.result(20) == []
 
 
+@pytest.mark.usefixtures("without_collector")
+def test_nor_is_a_question_to_who_does_not_greet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its error comes of another one, which holds the call as well."""
+    monkeypatch.setattr("battlebot.stateless.http.connections.CONNECT_S", 0.1)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        assert left_of(f"https://127.0.0.1:{listener.getsockname()[1]}/") == []
+
+
 def _break_off(connection: socket.socket, file: Path) -> None:
     """Answers with a part of an answer, and at once with a record that is none."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
