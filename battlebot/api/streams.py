@@ -6,7 +6,7 @@ import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import cycle
@@ -18,6 +18,7 @@ from battlebot.api.concurrency import give_up_place, of_live_pages
 from battlebot.api.context import current_context
 from battlebot.api.ports import Listener
 from battlebot.api.sender import sender
+from battlebot.api.unread import EXTENSION as UNREAD
 from battlebot.errors import BattlebotError, Refused, TooMany
 from battlebot.runtime.cooperative import Line
 
@@ -155,7 +156,8 @@ def event_stream(channel: str, look: Callable[[], Snapshot]) -> Response:
 
     heartbeat = ALIVE if "alive" in request.args else HEARTBEAT
     events = _stream(listener, look_since, first.told, heard_from_s, heartbeat)
-    response = _event_response(stream_with_context(_in_pieces(events, settings.response_timeout_s)))
+    counted = partial(current_app.extensions[UNREAD].counted, sender())
+    response = _event_response(stream_with_context(_in_pieces(events, settings.response_timeout_s, counted)))
     response.call_on_close(stack.close)
     return response
 
@@ -167,23 +169,27 @@ def _event_response(told: Iterator[bytes]) -> Response:
     return response
 
 
-def _in_pieces(events: Iterator[Event], within_s: float) -> Iterator[bytes]:
+def _in_pieces(
+    events: Iterator[Event], soon_s: float, counted: Callable[[int], AbstractContextManager[None]]
+) -> Iterator[bytes]:
     """Yields events in pieces: what is sent is copied, and who does not read would have a copy of megabytes.
 
-    Hundreds that have long events to send do so by turns, and bots have theirs between them. Raises TimeoutError if an
-    event is not taken `within_s`.
+    Hundreds that have long events to send do so by turns, and bots have theirs between them. An event that is not taken
+    within `soon_s` is `counted` from then on: what has been seen since is kept as well. Raises what `counted` raises.
     """
     line = next(_lines)
     for head, data in events:
-        taken_s = 0.0
-        for begin in range(0, len(data) or 1, PIECE):
-            if len(data) > PIECE:
-                line.in_turn()
-            piece, began_s = data[begin : begin + PIECE], time.monotonic()
-            yield piece if begin else head + piece
-            taken_s += time.monotonic() - began_s
-            if taken_s > within_s:
-                raise TimeoutError("An event was not taken in time.")
+        taken_s, latest_s = 0.0, soon_s
+        with ExitStack() as slowly:
+            for begin in range(0, len(data) or 1, PIECE):
+                if len(data) > PIECE:
+                    line.in_turn()
+                piece, began_s = data[begin : begin + PIECE], time.monotonic()
+                yield piece if begin else head + piece
+                taken_s += time.monotonic() - began_s
+                if taken_s > latest_s:
+                    slowly.enter_context(counted(len(data)))
+                    latest_s = float("inf")
 
 
 def _stream(

@@ -22,6 +22,8 @@ from werkzeug.test import TestResponse
 from battlebot.api import Context, init_api
 from battlebot.api.concurrency import while_tested
 from battlebot.api.context import CONTEXT_KEY
+from battlebot.api.unread import EXTENSION as UNREAD
+from battlebot.api.unread import Unread
 from battlebot.arena.live.calls import Beginning
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.store import MatchStore
@@ -179,7 +181,8 @@ def house(settings: Settings, answer_within_s: float = 2.0, app: Flask | None = 
         app = Flask("battlebot", static_folder=None)
         init_api(app, context)
         init_web(app, context)
-    as_made = {**app.extensions, CONTEXT_KEY: context}
+    # tests that read an answer do not all close it
+    as_made = {**app.extensions, CONTEXT_KEY: context, UNREAD: Unread()}
     app.extensions = dict(as_made)
     try:
         yield House(app, context, store, parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import gc
 import socket
 import ssl
 import subprocess
@@ -21,6 +22,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from httpbots import Bots, OneAtATime, http_bots, leads_to
+from leftoverasker import left_of
 
 from battlebot.stateless.asking import Question
 from battlebot.stateless.http.bots import HttpBots
@@ -200,3 +202,53 @@ def test_who_sends_records_without_end_for_a_greeting_has_failed_itself() -> Non
         failure = asking.result(20).failure
     sentence = f"No TLS connection to {at}: too much came that is no part of an answer."
     assert (failure.code, failure.ours, failure.sentence) == ("bad-tls", False, sentence)
+
+
+@pytest.fixture
+def without_collector() -> Iterator[None]:
+    """It runs so seldom in a worker that hundreds of megabytes would gather."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("without_collector")
+def test_an_answer_that_breaks_off_is_not_left_to_the_collector(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error is kept beside the connection until the data before it have been read."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate(tmp_path)))
+    with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor(1) as pool:
+        left = pool.submit(left_of, f"https://{LOCAL}:{listener.getsockname()[1]}/")
+        for _ in range(2):
+            with listener.accept()[0] as connection:
+                _break_off(connection, tmp_path / "bots.pem")
+        assert left.result(20) == []
+
+
+@pytest.mark.usefixtures("without_collector")
+def test_nor_is_a_question_to_who_does_not_greet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its error comes of another one, which holds the call as well."""
+    monkeypatch.setattr("battlebot.stateless.http.connections.CONNECT_S", 0.1)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        assert left_of(f"https://127.0.0.1:{listener.getsockname()[1]}/") == []
+
+
+def _break_off(connection: socket.socket, file: Path) -> None:
+    """Answers with a part of an answer, and at once with a record that is none."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(file)
+    came, out = ssl.MemoryBIO(), ssl.MemoryBIO()
+    tls = context.wrap_bio(came, out, server_side=True)
+    for step in (tls.do_handshake, tls.read):
+        while True:
+            try:
+                step()
+                break
+            except ssl.SSLWantReadError:
+                connection.sendall(out.read())
+                came.write(connection.recv(65_536))
+    tls.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[")
+    connection.sendall(out.read() + b"\x17\x03\x03\x00\x40" + bytes(64))
+    connection.recv(1)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import threading
 import time
+from functools import partial
 from itertools import cycle
+from typing import Any
 
 import pytest
 from cluster import LIMIT_S
 from webhouse import House
 
 from battlebot.api import streams
+from battlebot.api.unread import Unread
 from battlebot.errors import Unavailable
 from battlebot.runtime.cooperative import Line
 
@@ -84,10 +87,34 @@ def test_streams_share_an_event_and_send_it_in_pieces(home: House, monkeypatch: 
     assert json.loads(data)["contest"]["name"] == "autumn"
 
 
-def test_an_event_is_taken_in_time_or_the_stream_ends() -> None:
-    """All of its pieces have the time of one answer together: what has been seen since is kept as well."""
-    events = iter([(b"id: 1\n", b"x" * (2 * streams.PIECE)), (b"id: 2\n", b"y")])
-    pieces = streams._in_pieces(events, within_s=-1.0)
+def test_an_event_that_is_taken_slowly_counts_until_it_is_taken() -> None:
+    """Not before: all viewers share one. On a slow line it takes its time, in which what is seen is kept as well."""
+    kept, event = Unread(), (b"id: 1\n", b"x" * (3 * streams.PIECE))
+    pieces = streams._in_pieces(iter([event, (b"id: 2\n", b"y")]), -1.0, partial(kept.counted, "a"))
+    taken = next(pieces)
+    assert kept._bytes["a"] == 0
+    for _ in range(2):
+        taken += next(pieces)
+        assert kept._bytes["a"] == len(event[1])
+    assert next(pieces) == b"id: 2\ny"
+    assert kept._bytes["a"] == 0
+    assert taken == b"".join(event)
+
+
+def test_who_is_gone_while_an_event_is_taken_slowly_has_nothing_kept() -> None:
+    """The stream is closed at a piece."""
+    kept = Unread()
+    pieces: Any = streams._in_pieces(iter([(b"", b"x" * (3 * streams.PIECE))]), -1.0, partial(kept.counted, "a"))
+    assert [len(next(pieces)) for _ in range(2)] == [streams.PIECE] * 2
+    pieces.close()
+    assert kept._bytes["a"] == 0
+
+
+def test_a_stream_ends_if_too_much_is_taken_slowly() -> None:
+    """Hundreds of slow viewers would have the node keep as many events."""
+    kept, event = Unread(most_of_one=streams.PIECE), (b"id: 1\n", b"x" * (2 * streams.PIECE))
+    assert kept.take("a", 1)
+    pieces = streams._in_pieces(iter([event]), -1.0, partial(kept.counted, "a"))
     assert next(pieces).startswith(b"id: 1\n")
     with pytest.raises(TimeoutError):
         next(pieces)
@@ -107,5 +134,5 @@ def test_others_run_between_the_pieces_of_a_long_event(
 
     monkeypatch.setattr(streams, "_lines", cycle([Counted()]))
     event = b"id: 1\n", b"x" * length
-    assert b"".join(streams._in_pieces(iter([event]), within_s=LIMIT_S)) == b"".join(event)
+    assert b"".join(streams._in_pieces(iter([event]), LIMIT_S, partial(Unread().counted, "a"))) == b"".join(event)
     assert len(rested) == rests

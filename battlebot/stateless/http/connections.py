@@ -217,7 +217,6 @@ class Connections:
         clock = Clock(CONNECT_S, self._late_s)
         clock.start()
         candidates = deque(found)
-        # without its traceback, which holds this call: all would stay in memory until the collector runs
         failure: OSError | None = None
         while candidates and (taken_s := clock.thinking_s()) < CONNECT_S:
             # an address that drops every packet must leave time for the others
@@ -228,10 +227,10 @@ class Connections:
                 return self._opened(location, family, address, clock, waiting)
             except TimeoutError as error:
                 # it is tried again if there is time left after the others, as when this process was paused
-                failure = error.with_traceback(None)
+                failure = _bare(error)
                 candidates.append((family, address))
             except (OSError, ValueError) as error:
-                failure = of_destination(error, family, (address, location.port)).with_traceback(None)
+                failure = _bare(of_destination(error, family, (address, location.port)))
         raise not_connected(location, failure, CONNECT_S)
 
     def _opened(self, location: Location, family: int, address: str, clock: Clock, waiting: Waiting) -> Connection:
@@ -261,6 +260,12 @@ class Connections:
             self._context = ssl.create_default_context()
             self._context.set_alpn_protocols(["http/1.1"])
         return self._context
+
+
+def _bare(error: OSError) -> OSError:
+    """The error without tracebacks, which hold its call: all would stay in memory until the collector runs."""
+    error.__traceback__ = error.__context__ = None
+    return error
 
 
 def _slots(location: Location, rated: bool) -> Slots:

@@ -50,6 +50,8 @@ class Tls:
     def close(self) -> None:
         """Closes the connection without a TLS shutdown."""
         self._socket.close()
+        # its traceback holds this object in turn: all would stay in memory until the collector runs
+        self._broken = None
 
     def handshake(self) -> None:
         """Takes one step; call until it returns. Raises Unfinished, TimeoutError, BlockingIOError, another OSError."""
