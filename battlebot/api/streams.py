@@ -19,7 +19,7 @@ from battlebot.api.context import current_context
 from battlebot.api.ports import Listener
 from battlebot.api.sender import sender
 from battlebot.api.unread import EXTENSION as UNREAD
-from battlebot.errors import BattlebotError, Refused, TooMany
+from battlebot.errors import BattlebotError, Refused, TooMany, without_traceback
 from battlebot.runtime.cooperative import Line
 
 HEARTBEAT_S = 15.0
@@ -103,7 +103,7 @@ class Shared:
         try:
             self._seen[page] = (began_s, look())
         except BattlebotError as error:
-            self._seen[page] = (began_s, error.with_traceback(None))
+            self._seen[page] = (began_s, without_traceback(error))
         return self._seen[page][1]
 
     @contextmanager

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 from gevent.lock import BoundedSemaphore
 
-from battlebot.errors import BadAddress
+from battlebot.errors import BadAddress, without_traceback
 from battlebot.stateless.clock import Clock
 from battlebot.stateless.http.guard import Guard, Unresolved, forbidden
 from battlebot.stateless.http.location import Location
@@ -227,10 +227,10 @@ class Connections:
                 return self._opened(location, family, address, clock, waiting)
             except TimeoutError as error:
                 # it is tried again if there is time left after the others, as when this process was paused
-                failure = _bare(error)
+                failure = without_traceback(error)
                 candidates.append((family, address))
             except (OSError, ValueError) as error:
-                failure = _bare(of_destination(error, family, (address, location.port)))
+                failure = without_traceback(of_destination(error, family, (address, location.port)))
         raise not_connected(location, failure, CONNECT_S)
 
     def _opened(self, location: Location, family: int, address: str, clock: Clock, waiting: Waiting) -> Connection:
@@ -260,12 +260,6 @@ class Connections:
             self._context = ssl.create_default_context()
             self._context.set_alpn_protocols(["http/1.1"])
         return self._context
-
-
-def _bare(error: OSError) -> OSError:
-    """The error without tracebacks, which hold its call: all would stay in memory until the collector runs."""
-    error.__traceback__ = error.__context__ = None
-    return error
 
 
 def _slots(location: Location, rated: bool) -> Slots:

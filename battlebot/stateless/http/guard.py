@@ -11,7 +11,7 @@ import socket
 import time
 from collections.abc import Sequence
 
-from battlebot.errors import BadAddress
+from battlebot.errors import BadAddress, without_traceback
 
 Internet = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -64,7 +64,7 @@ class Guard:
             rows = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
         except (OSError, UnicodeError) as error:
             # gevent's calls in its traceback hold it in turn: all would stay in memory until the collector runs
-            error.__traceback__ = None
+            without_traceback(error)
             raise Unresolved(f"The name {host} could not be resolved.", self._is_ours(error)) from None
         found = list(dict.fromkeys((int(row[0]), str(row[4][0])) for row in rows[:MOST_ADDRESSES]))
         allowed = [(family, text) for family, text in found if "%" not in text and self.permits(_parsed(text))]
