@@ -10,6 +10,7 @@ from typing import Any, Literal, TypedDict
 OPEN_STATES = ("scheduled", "running", "paused")
 OVER = ("finished", "cancelled")
 STATES = (*OPEN_STATES, *OVER)
+OPENED_BY_LOGIN = "login"
 MOST_ENTRANTS = 10_000  # with the longest names, twice, they take 5 MB of the 16 that MongoDB keeps in a document
 
 
@@ -29,9 +30,9 @@ class Contest:
     """A named competition in one game. The defaults are what a contest has that a login opens, as in the originals.
 
     `config`, `options`: the settings of the format and of the game. `entrants`: in seeding order. `turn_timeout_ms`:
-    None for the server's. `meetings`: of each pair, at most; see `cap_of`. `opened_by`: an organiser, or `login`.
-    `runs_since`: when it was last started, resumed or opened again. `revision` grows with each change and each match
-    that is taken back. `settled`: all rounds up to this one were over when somebody last looked.
+    None for the server's. `meetings`: of each pair, at most; see `cap_of`. `opened_by`: an organiser, or
+    `OPENED_BY_LOGIN`. `runs_since`: when it was last started, resumed or opened again. `revision` grows with each
+    change and each match that is taken back. `settled`: all rounds up to this one were over when somebody last looked.
     """
 
     format: str = "open"

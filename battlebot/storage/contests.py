@@ -12,7 +12,7 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
 
-from battlebot.contests.contest import OPEN_STATES, Contest
+from battlebot.contests.contest import OPEN_STATES, OPENED_BY_LOGIN, Contest
 from battlebot.errors import NameTaken
 from battlebot.runtime import sharedtime
 from battlebot.storage.audit import Audit, Note
@@ -23,6 +23,8 @@ from battlebot.storage.voids import VoidCause, Voids
 
 AT_ONCE = 20  # contests per batch
 WITHOUT_BOTS = {"entrants": 0, "withdrawn": 0}  # there may be thousands
+ID = {"_id": 1}
+NEWEST = [("createdAt", -1), ("_id", -1)]  # several may have been created within one millisecond
 HOLD = {"$inc": {"held": 1}}  # only a document that is written to is locked against other transactions
 
 
@@ -101,7 +103,7 @@ class Contests:
             title=name,
             state="running",
             meetings=meetings,
-            opened_by="login",
+            opened_by=OPENED_BY_LOGIN,
             created_at=now,
             starts_at=now,
             started_at=now,
@@ -201,28 +203,37 @@ class Contests:
                 last = self._contests.find_one({"game": game, "name": before}, {"createdAt": 1})
                 if last is None:
                     return
-                # several may have been created within one millisecond
                 at = last["createdAt"]
                 query["$or"] = [{"createdAt": {"$lt": at}}, {"createdAt": at, "_id": {"$lt": last["_id"]}}]
-            newest = {"createdAt": -1, "_id": -1}
-            found = self._contests.aggregate_raw_batches([{"$match": query}, {"$sort": newest}, {"$limit": limit}])
+            stages: list[dict[str, Any]] = [{"$match": query}, {"$sort": dict(NEWEST)}, {"$limit": limit}]
+            found = self._contests.aggregate_raw_batches(stages)
             for row in by_size(found, self._contests.codec_options):
                 yield Contest.from_document(row)
 
     def of_game(self, game: str, limit: int = 100) -> list[Contest]:
-        """A game's contests, newest first, without the bots on their lists. Raises Unavailable."""
-        with mongo_errors():
-            found = self._contests.find({"game": game}, WITHOUT_BOTS).sort([("createdAt", -1), ("_id", -1)])
-            return [Contest.from_document(row) for row in in_batches(found.limit(limit), AT_ONCE)]
+        """A game's contests, as `_shown` chooses and orders them. Raises Unavailable."""
+        return self._shown({"game": game}, limit)
 
     def running(self, limit: int) -> list[Contest]:
-        """The newest contests in the state `running`, newest first, without the bots on their lists.
+        """The contests in the state `running`, as `_shown` chooses and orders them. Raises Unavailable."""
+        return self._shown({"state": "running"}, limit)
 
-        Raises Unavailable.
+    def _shown(self, query: Mapping[str, Any], limit: int) -> list[Contest]:
+        """The newest contests, newest first, without the bots on their lists: organisers' before those opened by login.
+
+        If there are more than `limit`, each kind has half of the places at least: whoever may log in may open contests,
+        and would push all others out.
         """
         with mongo_errors():
-            found = self._contests.find({"state": "running"}, WITHOUT_BOTS).sort("createdAt", -1).limit(limit)
-            return [Contest.from_document(row) for row in in_batches(found, AT_ONCE)]
+            organised, opened = (
+                [row["_id"] for row in self._contests.find({**query, "openedBy": by}, ID).sort(NEWEST).limit(limit)]
+                for by in ({"$ne": OPENED_BY_LOGIN}, OPENED_BY_LOGIN)
+            )
+            organised = organised[: max(limit - len(opened), limit // 2)]
+            shown = organised + opened[: limit - len(organised)]
+            found = self._contests.find({"_id": {"$in": shown}}, WITHOUT_BOTS)
+            contests = {row["_id"]: Contest.from_document(row) for row in in_batches(found, AT_ONCE)}
+        return [contests[each] for each in shown if each in contests]
 
     def running_closed(self) -> list[Contest]:
         """The running contests with a list of entrants. Raises Unavailable."""

@@ -30,7 +30,11 @@ INDEXES = {
     ],
     "contests": [
         IndexModel([("game", ASCENDING), ("name", ASCENDING)], unique=True),
-        IndexModel([("state", ASCENDING), ("createdAt", DESCENDING)]),
+        # what pages show is chosen from the index alone, the contests of organisers apart from those opened by logins
+        *(
+            IndexModel([(kind, ASCENDING), ("openedBy", ASCENDING), ("createdAt", DESCENDING), ("_id", DESCENDING)])
+            for kind in ("state", "game")
+        ),
         # those that logins have opened run for ever, and each sweep asks for a few others
         IndexModel([("state", ASCENDING), ("endsAt", ASCENDING)]),
         IndexModel(

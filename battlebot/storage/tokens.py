@@ -12,6 +12,7 @@ from typing import Any
 from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
 
+from battlebot.contests.contest import OPENED_BY_LOGIN
 from battlebot.errors import NameTaken
 from battlebot.runtime import sharedtime
 from battlebot.storage.mongo import mongo_errors
@@ -20,7 +21,7 @@ TOKEN_BYTES = 32
 LONGEST = 256  # characters of a text that is looked up; a token has 43
 USE_NOTED_EVERY = timedelta(minutes=1)
 # names that the audit uses for others than organisers
-RESERVED = ("clock", "contest", "login", "command line")
+RESERVED = ("clock", "contest", OPENED_BY_LOGIN, "command line")
 
 
 class Tokens:
