@@ -203,7 +203,7 @@ def test_a_registration_in_doubt_is_not_looked_for_for_ever(storage: Storage, mo
     """If MongoDB never stores it; and while it is away, it is not given up."""
     asked = list[tuple[Any, ...]]()
 
-    def take_back(_: Bots, *key: Any) -> bool:
+    def take_back(*key: Any) -> bool:
         asked.append(key)
         if len(asked) < 3:
             raise Unavailable("MongoDB does not answer now.")
@@ -211,7 +211,7 @@ def test_a_registration_in_doubt_is_not_looked_for_for_ever(storage: Storage, mo
 
     monkeypatch.setattr(takingback, "AGAIN_S", 0.02)
     monkeypatch.setattr(takingback, "LOOKS", 2)
-    monkeypatch.setattr(Bots, "take_back", take_back)
+    monkeypatch.setattr(storage.bots, "take_back", take_back)
     taking_back = TakingBack(storage.bots)
     for number in (1, 2):
         taking_back.add("new", b"sealed")
@@ -228,7 +228,7 @@ def test_a_mistake_of_ours_ends_the_search_for_a_registration(
         raise KeyError("a mistake")
 
     monkeypatch.setattr(takingback, "AGAIN_S", 0.02)
-    monkeypatch.setattr(Bots, "take_back", take_back)
+    monkeypatch.setattr(storage.bots, "take_back", take_back)
     taking_back = TakingBack(storage.bots)
     with capture_logs() as logs:
         taking_back.add("new", b"sealed")
