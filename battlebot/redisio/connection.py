@@ -32,10 +32,11 @@ PASSING = (
     redis.exceptions.TryAgainError,
     OSError,
 )
-IN_A_SCRIPT = "ACL failure in script"
+# not allowed within a script, in the words of Redis 7.2 and Valkey, and of Redis 7.0
+IN_A_SCRIPT = ("ACL failure in script", "The user executing the script can't ")
 NO_SUCH_DATABASE = "DB index is out of range"
 PASSING_WORDS = (
-    IN_A_SCRIPT,
+    *IN_A_SCRIPT,
     NO_SUCH_DATABASE,
     "BUSY ",
     "READONLY",

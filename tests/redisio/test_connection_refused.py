@@ -47,6 +47,12 @@ def test_a_user_who_may_not_do_everything_is_told(client: redis.Redis, settings:
         client.acl_deluser("reader")
 
 
+def test_an_older_redis_says_it_in_other_words() -> None:
+    """Redis 7.0, as in Debian 12, of a command within a script."""
+    with pytest.raises(Unavailable, match="the user of REDIS_URL needs ~bb"), redis_errors():
+        raise redis.ResponseError("The user executing the script can't run this command or subcommand script: 920a07f")
+
+
 def test_a_database_that_redis_does_not_have_is_told(settings: Settings) -> None:
     """The operator has to put its number right."""
     url = f"{settings.redis_url.partition('?')[0]}?db=9999"
