@@ -30,6 +30,7 @@ from battlebot.arena.live.viewing import LiveMatches
 from battlebot.arena.names.copies import Copies
 from battlebot.arena.names.directory import Directory
 from battlebot.arena.names.presence import Presence
+from battlebot.arena.names.renewals import Renewals
 from battlebot.arena.node.opening import Opening
 from battlebot.arena.node.running import Node
 from battlebot.arena.node.service import Arena
@@ -150,9 +151,15 @@ class House:
         )
 
     def start(
-        self, ticks: Sequence[Callable[[], None]] = (), letters: Mapping[str, Callable[..., None]] | None = None
+        self,
+        turn_out: Callable[[Mapping[str, str]], None],
+        ticks: Sequence[Callable[[], None]] = (),
+        letters: Mapping[str, Callable[..., None]] | None = None,
     ) -> None:
-        """Starts the node's threads. A door's own `ticks` are called every second, its own `letters` as in `Post`."""
+        """Starts the node's threads. A door's own `ticks` are called every second, its own `letters` as in `Post`.
+
+        `turn_out`: the door's, as in `Renewals`.
+        """
         self.lag.start()
         sharedtime.follow(partial(time_s, self.client))
         try:
@@ -162,7 +169,8 @@ class House:
         self.mongodb.start(PING_EVERY_S)
         lobby = self.lobby
         letters = {"freed": lobby.on_freed, "over": lobby.on_over, "reopened": lobby.on_reopened, **(letters or {})}
-        Node(self.client, self.arena, self.timers, [lobby.tick, *ticks], letters, self.ended).start()
+        renewals = Renewals(self.storage.bots, self.directory, turn_out)
+        Node(self.client, self.arena, self.timers, [lobby.tick, renewals.tick, *ticks], letters, self.ended).start()
 
 
 def create_app(settings: Settings) -> Flask:
@@ -188,7 +196,7 @@ def create_app(settings: Settings) -> Flask:
         hops = settings.trusted_proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
     readiness.start()
-    house.start()
+    house.start(pump.turn_out)
     return app
 
 
@@ -220,7 +228,7 @@ def create_tcp_door(settings: Settings) -> TcpDoor:
     house = House(settings, TCP)
     guests = Guests(Presence(house.client, house.scripts), house.storage.players.were_online)
     door = TcpDoor(settings, house.directory, guests, house.lobby, house.arena, house.lag)
-    house.start([door.tick], {"expel": guests.expel})
+    house.start(door.turn_out, [door.tick], {"expel": guests.expel})
     return door
 
 

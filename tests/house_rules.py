@@ -216,6 +216,12 @@ LAYERS = {
         theirs=("click",),
         never=SOCKETS | PROCESSES,
     ),
+    "battlebot.cli.renew": layer(
+        "a bot's credentials are changed by the directory, and sealed by the vault",
+        *("cli", "arena.names.directory", "embedded.folder", "storage.vault", "wire.login"),
+        theirs=("click",),
+        never=PURE - {"sys", "pathlib"},
+    ),
     "battlebot.cli.ratings": layer(
         "the ratings' commands stand on storage and the ratings",
         *("cli", "ratings", "storage", "errors"),

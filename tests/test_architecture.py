@@ -92,6 +92,7 @@ BROKEN = [
     ("battlebot/client/bot.py", "from battlebot.errors import Refused", "battlebot.client"),
     ("battlebot/cli/show.py", "import battlebot.arena.live.store", "battlebot.cli"),
     ("battlebot/cli/contest_fields.py", "from battlebot.contests import standings", "battlebot.cli.contest_fields"),
+    ("battlebot/cli/renew.py", "from battlebot.storage.bots import Bots", "battlebot.cli.renew"),
     ("battlebot/cli/ratings.py", "import battlebot.redisio.mutex", "battlebot.cli.ratings"),
     ("battlebot/cli/export.py", "from battlebot.storage import Storage", "battlebot.cli.export"),
     ("battlebot/cli/doctor.py", "import battlebot.redisio.inspection", "battlebot.cli.doctor"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from marshmallow import EXCLUDE, Schema, fields
+from marshmallow import EXCLUDE, Schema, fields, validate
 
 from battlebot.api.schemas import AVAILABLE_IS, URL_IS, AsItIs, Flag, Url
 
@@ -15,6 +15,26 @@ class BotChange(Schema):
 
     url = Url(load_default=None, allow_none=True, metadata={"description": URL_IS})
     available = Flag(load_default=None, allow_none=True, metadata={"description": AVAILABLE_IS})
+
+
+class PassHash(Schema):
+    """A bot's other pass_hash, as its owner chose it."""
+
+    class Meta:
+        unknown = EXCLUDE
+
+    pass_hash = fields.String(
+        required=True,
+        validate=validate.Regexp(r"[0-9a-f]{64}\Z", error="It must be 64 hex digits, in lower case."),
+        metadata={"description": "64 hex digits that nobody can guess, as from `openssl rand -hex 32`"},
+    )
+
+
+class Renewed(AsItIs):
+    """A bot that has another pass_hash now."""
+
+    game = fields.String(required=True)
+    bot_id = fields.String(required=True)
 
 
 class TestResult(AsItIs):

@@ -23,6 +23,12 @@ class Directory(Protocol):
     def check_owner(self, game: str, bot_id: str, pass_hash: str) -> None:
         """Checks a bot's game and pass_hash. Raises LoginFailed if either is not right, Unavailable."""
 
+    def renew(self, bot_id: str, pass_hash: str, given: str) -> None:
+        """Gives a registered bot another pass_hash, of 64 hex digits, if it has `given`.
+
+        Raises UnknownBot, LoginFailed; Unavailable: it may have been changed all the same.
+        """
+
 
 class StatelessBots(Protocol):
     """Registered stateless bots. The caller must have checked that the request is the owner's.

@@ -26,6 +26,7 @@ from battlebot.cli.export import export
 from battlebot.cli.loading import load
 from battlebot.cli.play_tcp import play_tcp
 from battlebot.cli.ratings import ratings_commands
+from battlebot.cli.renew import renew
 from battlebot.cli.token import keep_first_token, token_commands
 from battlebot.cli.verify import verify
 from battlebot.errors import BattlebotError, SettingError
@@ -149,6 +150,7 @@ commands.add_command(doctor)
 commands.add_command(export)
 commands.add_command(play_tcp)
 commands.add_command(ratings_commands)
+commands.add_command(renew)
 commands.add_command(token_commands)
 commands.add_command(verify)
 

@@ -11,7 +11,7 @@ run(MyBot, "localhost:3000", "numberwang", credentials=credentials)
 """
 
 from battlebot.client.bot import Bot, Match, Result
-from battlebot.client.credentials import Credentials, load_or_register, register
+from battlebot.client.credentials import Credentials, load_or_register, register, renew
 from battlebot.client.errors import (
     BadAddress,
     BadCredentials,
@@ -38,6 +38,7 @@ __all__ = [
     "Unreachable",
     "load_or_register",
     "register",
+    "renew",
     "run",
     "run_tcp",
 ]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import secrets
 import ssl
 import tempfile
 import urllib.error
 import urllib.request
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,37 @@ def load_or_register(
     credentials = register(host, game, bot_id, owner, tls=tls)
     credentials.save(path)
     return credentials
+
+
+def renew(path: str | Path, host: str | None = None, *, tls: ssl.SSLContext | None = None) -> Credentials:
+    """Give the bot of the auth file at `path` another pass_hash: on the server (`host`: the file's) and in the file.
+
+    Whoever knows the old one can play as the bot no longer, after its running match. Until the server has the new one,
+    that is kept beside the file, in `path` with `.new` after it; if you are not told how it ended, call this again.
+
+    Raises BadCredentials, OSError, BadAddress, Unreachable, Refused (`login-failed`: the file's is not right either).
+    """
+    old, beside = Credentials.load(path), Path(f"{path}.new")
+    new = Credentials.load(beside) if beside.exists() else replace(old, pass_hash=secrets.token_hex(32))
+    new.check(old.game, old.bot_id, beside)
+    new.save(beside)
+    address = parse_address(host or old.hostname)
+    try:
+        _change(old, new, address, tls)
+    except Refused as refused:
+        if refused.code != "login-failed":
+            raise
+        # an earlier call may have changed it without being told so
+        _change(new, new, address, tls)
+    beside.replace(path)
+    return new
+
+
+def _change(old: Credentials, new: Credentials, address: Address, tls: ssl.SSLContext | None) -> None:
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {old.pass_hash}"}
+    url = address.rest_url("bots", old.game, old.bot_id, "pass_hash")
+    body = json.dumps({"pass_hash": new.pass_hash}).encode()
+    _answer(urllib.request.Request(url, body, headers, method="PUT"), address, tls)  # noqa: S310 - as in `register`
 
 
 def _answer(request: urllib.request.Request, address: Address, tls: ssl.SSLContext | None) -> Any:

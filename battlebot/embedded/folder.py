@@ -14,6 +14,7 @@ from pathlib import Path
 from battlebot.config import are_keys
 from battlebot.errors import EmbeddedError
 
+KEY_FILE = "secret_key"
 _SOCKET_PATH_BYTES = 100  # sun_path holds 108 on Linux and 104 on macOS, with the closing zero
 
 
@@ -78,32 +79,41 @@ class DataFolder:
 
         Raises EmbeddedError if it is none, or is missing where a database has been kept.
         """
-        path = self.path / "secret_key"
+        path = self.path / KEY_FILE
         try:
-            if not path.exists():
-                if (self.path / "mongod" / "WiredTiger").exists():
-                    raise EmbeddedError(
-                        f"The secret key {path} is missing, and by another no bot of this folder could log in:"
-                        " restore it, or set SECRET_KEY as before."
-                    )
+            if not path.exists() and not (self.path / "mongod" / "WiredTiger").exists():
                 # a truncated key would lock every bot out
                 write_secret(path, secrets.token_hex(32))
-            key = path.read_text().strip()
         except OSError as error:
             raise EmbeddedError(f"The secret key {path} cannot be read or written: {error.strerror}.") from error
-        except UnicodeDecodeError:
-            raise EmbeddedError(f"The secret key {path} is not text: restore it, or set SECRET_KEY.") from None
-        if not key:
-            raise EmbeddedError(f"The secret key {path} is empty: restore it, or set SECRET_KEY.")
-        # a crash of the machine may leave zeros, or the beginning alone
-        if "\0" in key or not are_keys(key):
-            raise EmbeddedError(f"The secret key {path} is damaged: restore it, or set SECRET_KEY.")
-        return key
+        return kept_key(self.path)
 
     def close(self) -> None:
         """Remove the sockets and release the lock. The data stay."""
         shutil.rmtree(self.sockets, ignore_errors=True)
         os.close(self._lock)
+
+
+def kept_key(folder: Path) -> str:
+    """The secret key stored in a data folder. Raises EmbeddedError if there is none, or what is there is none."""
+    path = folder / KEY_FILE
+    try:
+        key = path.read_text().strip()
+    except FileNotFoundError:
+        raise EmbeddedError(
+            f"The secret key {path} is missing, and by another no bot of this folder could log in:"
+            " restore it, or set SECRET_KEY as before."
+        ) from None
+    except OSError as error:
+        raise EmbeddedError(f"The secret key {path} cannot be read or written: {error.strerror}.") from error
+    except UnicodeDecodeError:
+        raise EmbeddedError(f"The secret key {path} is not text: restore it, or set SECRET_KEY.") from None
+    if not key:
+        raise EmbeddedError(f"The secret key {path} is empty: restore it, or set SECRET_KEY.")
+    # a crash of the machine may leave zeros, or the beginning alone
+    if "\0" in key or not are_keys(key):
+        raise EmbeddedError(f"The secret key {path} is damaged: restore it, or set SECRET_KEY.")
+    return key
 
 
 def write_secret(path: Path, secret: str) -> None:

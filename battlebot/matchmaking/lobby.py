@@ -26,6 +26,7 @@ from battlebot.rules.contract import Game
 from battlebot.runtime import sharedtime
 from battlebot.runtime.background import in_background
 from battlebot.wire import closing
+from battlebot.wire.closing import Closing
 from battlebot.wire.login import Login
 
 log = structlog.get_logger()
@@ -279,9 +280,17 @@ class Lobby:
         # a door that pairs by name cannot tell its players that nobody came
         lonely = [one for one in waiters if one.ticket.since_s < before_s and not one.patient]
         for waiter in lonely:
-            player = waiter.player
-            # if its ticket is gone, it may just have been taken along: then the match is on its way
-            if waiter.place in self._doubts or self.queues.leave(waiter.queue, waiter.ticket):
-                self._waiters.remove(player)
-                player.channel.close(closing.NOBODY_CAME)
+            self._dismiss(waiter, closing.NOBODY_CAME)
         return bool(lonely)
+
+    def dismiss(self, player: Player, reason: Closing) -> None:
+        """Closes a player that waits; not one whose match is on its way, or that is coming. Raises Unavailable."""
+        for waiter in self._waiters.at([player.place]):
+            if not self._waiters.is_coming(waiter):
+                self._dismiss(waiter, reason)
+
+    def _dismiss(self, waiter: WaitingPlayer, reason: Closing) -> None:
+        # if its ticket is gone, it may just have been taken along: then the match is on its way
+        if waiter.place in self._doubts or self.queues.leave(waiter.queue, waiter.ticket):
+            self._waiters.remove(waiter.player)
+            waiter.player.channel.close(reason)

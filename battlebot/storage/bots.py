@@ -22,8 +22,8 @@ class Bots:
     """Documents `{_id: bot_id, game, owner, sealed_pass_hash, date_registered, likeness}`.
 
     Those of stateless bots also have `url`, `available` and, after the first test, `lastTest`; if they have been asked
-    at their url only since a change of it or of `available`, `asked_since`. Names are unique over the server, and so
-    are their likenesses.
+    at their url only since a change of it or of `available`, `asked_since`. `renewed`: when the pass_hash was
+    changed, by MongoDB's clock. Names are unique over the server, and so are their likenesses.
     """
 
     def __init__(self, database: Database[dict[str, Any]], room: Room) -> None:
@@ -61,6 +61,18 @@ class Bots:
         with mongo_errors():
             found = self._bots.delete_one({"_id": bot_id, "sealed_pass_hash": sealed_pass_hash})
         return found.deleted_count > 0
+
+    def renew(self, bot_id: str, sealed_pass_hash: bytes, instead_of: bytes) -> bool:
+        """Changes the pass_hash of a bot that has `instead_of`; returns whether it had. Raises Unavailable."""
+        change = {"$set": {"sealed_pass_hash": sealed_pass_hash}, "$currentDate": {"renewed": True}}
+        with mongo_errors():
+            found = self._bots.update_one({"_id": bot_id, "sealed_pass_hash": instead_of}, change)
+        return found.matched_count > 0
+
+    def renewed_since(self, moment: datetime) -> list[dict[str, Any]]:
+        """The documents of the bots whose pass_hash was changed after that moment. Raises Unavailable."""
+        with mongo_errors():
+            return list(in_batches(self._bots.find({"renewed": {"$gt": moment}}), AT_ONCE))
 
     def find(self, bot_id: str) -> dict[str, Any] | None:
         """The bot's document, or None. Raises Unavailable."""

@@ -15,6 +15,8 @@ INDEXES = {
         IndexModel([("game", ASCENDING), ("date_registered", ASCENDING)]),
         # sparse: bots registered before the field existed have no likeness
         IndexModel([("likeness", ASCENDING)], unique=True, sparse=True),
+        # few as well: those whose pass_hash was changed
+        IndexModel([("renewed", ASCENDING)], partialFilterExpression={"renewed": {"$type": "date"}}),
     ],
     "games": [
         IndexModel([("game", ASCENDING), ("match.seq", DESCENDING)]),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from battlebot.arena.node.player import Player
+from battlebot.wire.closing import Closing
 from battlebot.wire.login import Login
 
 
@@ -29,6 +30,9 @@ class WaitingRoom(Protocol):
 
     def look_again(self, player: Player) -> None:
         """Lets a player that still waits take an opponent along, if there is one. Raises Unavailable."""
+
+    def dismiss(self, player: Player, reason: Closing) -> None:
+        """Closes a player that waits; not one whose match is on its way, or that is coming. Raises Unavailable."""
 
     def leave(self, player: Player) -> None:
         """Takes out a player that waits no more. Never raises: if Redis does not answer, it is tried again later."""

@@ -48,6 +48,7 @@ class Pump:
         self._per_address = ConnectionLimit(settings.max_connections_per_address, "address")
         self._per_bot = ConnectionLimit(settings.max_connections_per_bot, "bot")
         self._stays = Stays(settings, lobby, arena)
+        self.turn_out = self._stays.turn_out
         self.connections = 0
 
     def converse(self, connection: Connection) -> None:
@@ -81,6 +82,9 @@ class Pump:
     def _released(self, player: Player) -> None:
         """Has a player whose match is over wait for the next one, or closes its connection."""
         if player.gone:
+            return
+        if player.barred:
+            player.channel.close(closing.RENEWED)
             return
         if not player.login.keep:
             player.channel.close(closing.MATCH_OVER)

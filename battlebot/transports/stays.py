@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -22,7 +22,7 @@ from battlebot.transports.connection import Gone
 from battlebot.transports.limits import ReloginBackoff
 from battlebot.transports.ports import WaitingRoom
 from battlebot.wire import closing
-from battlebot.wire.login import Login
+from battlebot.wire.login import Login, hash_fits
 
 log = structlog.get_logger()
 
@@ -167,6 +167,19 @@ class Stays:
             self._lobby.enter(player, may_take)
         except Unavailable as error:
             log.warning("waiting.put_off", bot=player.bot, error=str(error))
+
+    def turn_out(self, known: Mapping[str, str]) -> None:
+        """Bars players who logged in with another pass_hash than their bot has now: `known`, bot -> pass_hash.
+
+        Who waits is closed; a match goes on to its end. Raises Unavailable.
+        """
+        for player in list(self.players):
+            pass_hash, knock = known.get(player.bot), player.let_in.knock
+            if pass_hash is None or player.let_in.proves is None:
+                continue
+            if not hash_fits(knock.login.login_hash, pass_hash, knock.salt):
+                player.barred = True
+                self._lobby.dismiss(player, closing.RENEWED)
 
     def drain(self, send_away: Callable[[Player], None]) -> list[gevent.Greenlet]:
         """Lets nobody in any more, and starts a greenlet per player that calls `send_away(player)`; returns these."""

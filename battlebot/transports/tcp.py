@@ -28,7 +28,7 @@ from battlebot.transports.tcp_guest import Arrival, Guest
 from battlebot.transports.tcp_guests import Guests
 from battlebot.transports.tcp_login import Logins
 from battlebot.wire.addresses import household
-from battlebot.wire.closing import RESTARTING, TAKEN_OVER
+from battlebot.wire.closing import RENEWED, RESTARTING, TAKEN_OVER
 from battlebot.wire.duel import GAME, Error, FindOpponent, MakeMove, Ok, decode_request
 
 log = structlog.get_logger()
@@ -58,6 +58,7 @@ class TcpDoor:
         self._numbers = itertools.count(1)
         self._per_address = ConnectionLimit(settings.max_connections_per_address, "address")
         self._stays = Stays(settings, lobby, arena)
+        self.turn_out = self._stays.turn_out
         self._logins = Logins(settings, directory, self._stays, lag)
         self._server: StreamServer | None = None
         self.connections = 0
@@ -204,7 +205,9 @@ class TcpDoor:
             guest.connection.close(Error("name-taken", sentence), "name-taken")
             return
         with guest.seating:
-            if not self._guests.is_own(guest):
+            if player.barred:
+                guest.close(RENEWED)
+            elif not self._guests.is_own(guest):
                 guest.close(TAKEN_OVER)
             elif not player.gone:
                 self._enter(player)

@@ -29,6 +29,7 @@ class Closing:
 MATCH_OVER = Closing(1000)
 NOBODY_CAME = Closing(1000, "nobody-came", "no opponent came; connect again when you like")
 TAKEN_OVER = Closing(1008, "taken-over", "the bot took its seat with another connection")
+RENEWED = Closing(1008, "login-failed", "the bot has another pass_hash now")
 TOO_BIG = Closing(1009, "too-big", "a message is larger than this server takes")
 TOO_MANY_MESSAGES = Closing(1008, "rate", "too many messages a second")
 TOO_MANY_CONNECTIONS = Closing(1008, "too-many-connections", "too many connections; close one and try again later")

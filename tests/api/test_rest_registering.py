@@ -182,14 +182,16 @@ def test_without_redis_nobody_is_refused(settings: Settings) -> None:
             assert opened.client.post("/bots/numberwang", json={"bot_id": name}).status_code == 201
 
 
-@pytest.mark.parametrize("method", ["GET", "PATCH"])
+@pytest.mark.parametrize("method", ["GET", "PATCH", "PUT"])
 def test_an_owner_whose_bots_key_is_unknown_here_is_told_to_come_back(home: House, method: str) -> None:
     """503, and not that the password is wrong: only this node's SECRET_KEY is."""
     pass_hash = "0" * 64
     sealed = Vault("another key of this test").seal(pass_hash)
     home.storage.bots.register("numberwang", "rotated", "owner", sealed, "rotated")
     headers = {"Authorization": f"Bearer {pass_hash}"}
-    answer = home.client.open("/bots/numberwang/rotated", method=method, headers=headers, json={"available": True})
+    path = "/bots/numberwang/rotated" + ("/pass_hash" if method == "PUT" else "")
+    body = {"available": True, "pass_hash": "1" * 64}
+    answer = home.client.open(path, method=method, headers=headers, json=body)
     assert (answer.status_code, answer.json["code"]) == (503, "unavailable")
     assert "Retry-After" in answer.headers
     assert "key" not in answer.text.lower()
@@ -213,3 +215,26 @@ def test_what_an_owner_is_told_of_its_bot_is_kept_by_no_cache(client: FlaskClien
     bot = client.post("/bots/numberwang", json={"bot_id": "x"}).json
     answer = client.get("/bots/numberwang/x", headers={"Authorization": f"Bearer {bot['pass_hash']}"})
     assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "no-store")
+
+
+def test_an_owner_gives_its_bot_another_pass_hash(client: FlaskClient) -> None:
+    """Asked again, with the new one, it says the same: so an answer that was lost is no harm."""
+    old, new = (client.post("/bots/numberwang", json={"bot_id": "x"}).json["pass_hash"], "1f" * 32)
+    for given in (old, new, new):
+        headers = {"Authorization": f"Bearer {given}"}
+        answer = client.put("/bots/numberwang/x/pass_hash", json={"pass_hash": new}, headers=headers)
+        assert (answer.status_code, answer.json) == (200, {"game": "numberwang", "bot_id": "x"})
+        assert answer.headers["Cache-Control"] == "no-store"
+    for given, game, status in ((old, "numberwang", 401), (new, "gomoku", 401), (new, "numberwang", 200)):
+        headers = {"Authorization": f"Bearer {given}"}
+        answer = client.put(f"/bots/{game}/x/pass_hash", json={"pass_hash": new}, headers=headers)
+        assert answer.status_code == status
+
+
+@pytest.mark.parametrize("wrong", ["password", "A" * 64, "a" * 63, "a" * 64 + "\n", "\u0661" * 64, 7, None, ["a"]])
+def test_a_pass_hash_is_64_hex_digits(client: FlaskClient, wrong: object) -> None:
+    """What the login's protocol takes; else nothing is changed."""
+    headers = {"Authorization": f"Bearer {client.post('/bots/numberwang', json={'bot_id': 'x'}).json['pass_hash']}"}
+    answer = client.put("/bots/numberwang/x/pass_hash", json={"pass_hash": wrong}, headers=headers)
+    assert (answer.status_code, answer.json["field"]) == (400, "pass_hash")
+    assert client.get("/bots/numberwang/x", headers=headers).status_code == 200

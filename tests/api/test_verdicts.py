@@ -194,7 +194,7 @@ def test_of_64_the_first_are_named() -> None:
 def test_every_way_in_which_we_end_a_connection_is_told_in_words() -> None:
     """The slugs of the close frames that can end a seat, and those of the arena."""
     slugs = {value.slug for value in vars(closing).values() if isinstance(value, closing.Closing)}
-    seatless = {"", "nobody-came", "taken-over", "too-many-connections"}
+    seatless = {"", "login-failed", "nobody-came", "taken-over", "too-many-connections"}
     assert slugs - seatless <= WAYS.keys()
 
 

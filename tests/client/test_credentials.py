@@ -12,7 +12,16 @@ from typing import Any
 import pytest
 from scripted_server import PASS_HASH, ScriptedServer
 
-from battlebot.client import BadCredentials, Credentials, Refused, Unreachable, credentials, load_or_register, register
+from battlebot.client import (
+    BadCredentials,
+    Credentials,
+    Refused,
+    Unreachable,
+    credentials,
+    load_or_register,
+    register,
+    renew,
+)
 from battlebot.storage import Storage
 
 REGISTERED = ("201 Created", json.dumps({"game": "numberwang", "bot_id": "Me", "pass_hash": PASS_HASH, "more": 1}))
@@ -143,3 +152,33 @@ def test_a_server_that_speaks_no_tls_is_told_from_one_that_is_away(server: Scrip
     """The sentence says what the TLS library found."""
     with pytest.raises(Unreachable, match=r"(?i)ssl"):
         register(f"https://{server.host}", "numberwang", "Me", tls=ssl.create_default_context())
+
+
+def test_a_change_that_the_server_made_without_saying_so_is_not_lost(server: ScriptedServer, tmp_path: Path) -> None:
+    """The new pass_hash is kept beside the auth file, and tried by the next call."""
+    path = tmp_path / "auth.json"
+    Credentials("numberwang", "Me", PASS_HASH, server.host).save(path)
+    change = ("PUT", "/bots/numberwang/Me/pass_hash")
+    server.answers[change] = ("503 Service Unavailable", "no JSON")
+    with pytest.raises(Unreachable):
+        renew(path)
+    assert Credentials.load(path).pass_hash == PASS_HASH
+    beside = tmp_path / "auth.json.new"
+    assert beside.stat().st_mode & 0o777 == 0o600
+    chosen = Credentials.load(beside).pass_hash
+    server.answers[change] = ("200 OK", "{}")
+    assert renew(path).pass_hash == Credentials.load(path).pass_hash == chosen != PASS_HASH
+    assert not beside.exists()
+    assert {json.loads(body)["pass_hash"] for _, _, body in server.requests} == {chosen}
+
+
+def test_credentials_that_the_server_does_not_take_are_not_replaced(server: ScriptedServer, tmp_path: Path) -> None:
+    """Neither those of the file nor those beside it are right: it is tried with both."""
+    path = tmp_path / "auth.json"
+    Credentials("numberwang", "Me", PASS_HASH, server.host).save(path)
+    refusal = ("401 Unauthorized", '{"error": "Not right.", "code": "login-failed"}')
+    server.answers["PUT", "/bots/numberwang/Me/pass_hash"] = refusal
+    with pytest.raises(Refused, match="Not right"):
+        renew(path)
+    assert len(server.requests) == 2
+    assert Credentials.load(path).pass_hash == PASS_HASH

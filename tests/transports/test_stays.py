@@ -17,9 +17,11 @@ from battlebot.errors import Unavailable
 from battlebot.transports import stays as module
 from battlebot.transports.connection import Gone
 from battlebot.transports.stays import Stays
-from battlebot.wire.closing import SERVER_ERROR, Closing
+from battlebot.wire.closing import RENEWED, SERVER_ERROR, Closing
+from battlebot.wire.login import Login, login_hash
 
 NOWHERE: Any = None
+PROVES: Any = lambda given, salt: True  # noqa: E731
 
 
 @pytest.mark.parametrize(("finished", "played", "slowed"), [(0, 0, True), (1, 0, True), (1, 1, False), (2, 1, False)])
@@ -159,3 +161,25 @@ def test_a_mistake_of_the_server_s_own_closes_the_connection() -> None:
     stays.entering(player, lambda who: closed[0])  # type: ignore[arg-type, return-value]
     stays._entering[player].join()
     assert closed == [SERVER_ERROR]
+
+
+def test_who_logged_in_with_another_pass_hash_than_its_bot_has_now_plays_no_further_match() -> None:
+    """Nobody else is touched: no other bot, and no player without a password whose name was registered later."""
+    dismissed: list[Player] = []
+
+    class Lobby:
+        def dismiss(self, player: Player, reason: Closing) -> None:
+            assert reason == RENEWED
+            dismissed.append(player)
+
+    lobby: Any = Lobby()
+    stays = Stays(Settings(), lobby, NOWHERE)
+    old, new, bob = (
+        player_of(Knock(Login("numberwang", bot, login_hash(pass_hash, "salt")), salt="salt"), NOWHERE, proves=PROVES)
+        for bot, pass_hash in (("ada", "old"), ("ada", "new"), ("bob", "old"))
+    )
+    nameless = player_of(login_of("ada"), NOWHERE)
+    stays.players |= {old, new, bob, nameless}
+    stays.turn_out({"ada": "new"})
+    assert dismissed == [old]
+    assert [player.barred for player in (old, new, bob, nameless)] == [True, False, False, False]

@@ -12,7 +12,7 @@ import redis
 from battlebot.redisio import keys
 from battlebot.redisio.connection import redis_errors
 
-KEPT_S = 30 * 86_400  # since a node last looked the bot up; a registration whose pass_hash was given out never changes
+KEPT_S = 30 * 86_400  # since a node last looked the bot up; `Renewals` replaces what has changed
 
 
 class Row(msgspec.Struct, array_like=True):

@@ -1,4 +1,4 @@
-"""Registers bots and checks their logins. Credentials are sealed at rest and handed out only once, at registration."""
+"""Registers bots, checks their logins, changes their credentials: sealed at rest, handed out once, at registration."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -14,18 +15,19 @@ import structlog
 from battlebot.arena.names.copies import Copies
 from battlebot.arena.names.lookalikes import likeness, mark, marks
 from battlebot.arena.names.takingback import TakingBack
-from battlebot.errors import DiskFull, LoginFailed, NameTaken, SettingError, Unavailable
+from battlebot.errors import DiskFull, LoginFailed, NameTaken, SettingError, Unavailable, UnknownBot
 from battlebot.redisio.connection import held
 from battlebot.runtime.background import in_background
 from battlebot.runtime.batcher import Batcher
 from battlebot.runtime.cooperative import cooperatively
 from battlebot.storage import Storage
+from battlebot.storage.bots import Bots
 from battlebot.storage.vault import Vault
 from battlebot.wire.login import Login, hash_fits, new_secret
 
 log = structlog.get_logger()
 
-REMEMBERED = 100_000  # bots whose logins need no database; a registration never changes
+REMEMBERED = 100_000  # bots whose logins need no database; what has changed, `Renewals` tells
 
 
 class Directory:
@@ -107,10 +109,34 @@ class Directory:
 
     def check_owner(self, game: str, bot_id: str, pass_hash: str) -> None:
         """Checks a bot's game and pass_hash. Raises LoginFailed if either is not right, Unavailable."""
-        found, known = self._find(bot_id) or self._nobody
-        if not secrets.compare_digest(pass_hash.encode(), known.encode()) or found != game:
+        given = pass_hash.encode()
+        if self._find(bot_id, game, lambda known: secrets.compare_digest(given, known.encode())) is None:
             raise LoginFailed("The bot, its game or its pass_hash is not right.")
-        self._remember(bot_id, found, known)
+
+    def renew(self, bot_id: str, pass_hash: str, given: str) -> None:
+        """Gives a registered bot another pass_hash, as `renewed` does; other nodes learn it within seconds.
+
+        Raises UnknownBot, LoginFailed; Unavailable: it may have been changed all the same.
+        """
+        try:
+            renewed(self._bots, self._vault, bot_id, pass_hash, given)
+        except SettingError as error:
+            raise self._unreadable(bot_id, error) from error
+        self._remembered.pop(bot_id, None)
+        log.info("bot.renewed", bot=bot_id)
+
+    def learn(self, documents: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+        """Takes these documents of the collection `bots` for right, as their pass_hash was changed.
+
+        Returns bot -> pass_hash; without those that no key of this node opens, who cannot log in here.
+        """
+        known = {}
+        for row in documents:
+            self._remembered.pop(row["_id"], None)
+            with suppress(Unavailable):
+                known[row["_id"]] = self._opened(row["_id"], row["sealed_pass_hash"])
+        self._copy(documents)
+        return known
 
     def registered(self, names: Collection[str]) -> bool:
         """Returns whether one of these is, or looks like, a registered bot's name. Raises Unavailable."""
@@ -125,32 +151,30 @@ class Directory:
 
         Returns a function that tells whether a `login_hash`, as the answer to a `salt`, is right for this bot, too.
         """
-        game, pass_hash = self._find(login.bot_id) or self._nobody
-        fits = hash_fits(login.login_hash, pass_hash, salt)
-        if not fits or game != login.game:
+        pass_hash = self._find(login.bot_id, login.game, lambda known: hash_fits(login.login_hash, known, salt))
+        if pass_hash is None:
             raise LoginFailed("The bot, its game or its login_hash is not right.")
-        self._remember(login.bot_id, game, pass_hash)
         return lambda given, its_salt: hash_fits(given, pass_hash, its_salt)
 
-    def _find(self, bot_id: str) -> tuple[str, str] | None:
-        """Returns the bot's game and pass_hash; None if there is no such bot. Raises Unavailable.
+    def _find(self, bot_id: str, game: str, fits: Callable[[str], bool]) -> str | None:
+        """Returns the bot's pass_hash if it is for this game and `fits(pass_hash)`, else None. Raises Unavailable.
 
         At once if no key of this node opens its credentials: waiting gives it none, but another node may have it.
         """
         known = self._remembered.get(bot_id)
-        if known is not None:
+        if known is not None and fits(known[1]) and known[0] == game:
             self._remembered.move_to_end(bot_id)
-            return known
+            return known[1]
+        # it is not what this node remembers, but may have been changed at another one
         row = held(lambda: self._row(bot_id), self._hold_s)
-        if row is None:
+        found, pass_hash = self._nobody if row is None else (row["game"], self._opened(bot_id, row["sealed_pass_hash"]))
+        if not fits(pass_hash) or found != game:
             return None
-        return row["game"], self._opened(bot_id, row["sealed_pass_hash"])
-
-    def _remember(self, bot_id: str, game: str, pass_hash: str) -> None:
-        """Only once somebody has its pass_hash: until that is given out, a registration may be taken back."""
-        self._remembered[bot_id] = game, pass_hash
+        # only now that somebody has its pass_hash: until that is given out, a registration may be taken back
+        self._remembered[bot_id] = found, pass_hash
         if len(self._remembered) > REMEMBERED:
             self._remembered.popitem(last=False)
+        return pass_hash
 
     def _row(self, bot_id: str) -> Mapping[str, Any] | None:
         found = self._looked_up.ask(bot_id)
@@ -184,5 +208,25 @@ class Directory:
         try:
             return self._vault.open(sealed)
         except SettingError as error:
-            log.error("credentials.unreadable", bot=bot_id, error=str(error))
-            raise Unavailable("This server cannot check the password of this bot now.") from error
+            raise self._unreadable(bot_id, error) from error
+
+    @staticmethod
+    def _unreadable(bot_id: str, error: SettingError) -> Unavailable:
+        log.error("credentials.unreadable", bot=bot_id, error=str(error))
+        return Unavailable("This server cannot check the password of this bot now.")
+
+
+def renewed(bots: Bots, vault: Vault, bot_id: str, pass_hash: str, given: str | None = None) -> None:
+    """Gives a registered bot another pass_hash, of 64 hex digits, if it has `given`; None: whatever it has.
+
+    Raises UnknownBot, LoginFailed, SettingError if the vault does not open what it has; Unavailable: it may have been
+    changed all the same.
+    """
+    row = bots.find(bot_id)
+    if row is None:
+        raise UnknownBot(f"There is no bot {bot_id!r}.")
+    known = vault.open(row["sealed_pass_hash"])
+    if given is not None and not secrets.compare_digest(given.encode(), known.encode()):
+        raise LoginFailed("The bot, its game or its pass_hash is not right.")
+    if not bots.renew(bot_id, vault.seal(pass_hash), row["sealed_pass_hash"]):
+        raise LoginFailed("The bot's pass_hash has just been changed.")

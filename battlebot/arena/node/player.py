@@ -118,6 +118,7 @@ class Player:
         self.finished = ""  # the id of its latest match, whose end it has been told
         self.seen_version = login.version  # of the match that it resumes, until it has been told what it missed
         self.gone = False
+        self.barred = False  # its bot has another pass_hash by now: it may play its match, but no further one
         self.sought: str | None = None  # the match for which `Arena.look_for` has posted a letter
         self.watched_until_s: float | None = None
         self._connection = connection

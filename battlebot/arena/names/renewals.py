@@ -1,0 +1,39 @@
+"""A pass_hash that was changed: every node learns it within seconds, and turns out who logged in with the old one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+
+import structlog
+
+from battlebot.arena.names.directory import Directory
+from battlebot.runtime import sharedtime
+from battlebot.storage.bots import Bots
+
+log = structlog.get_logger()
+
+LOOKED_AT = 5  # ticks between two looks
+# a login that was under way at one look is found at a later one; MongoDB's clock may differ by as much, too
+SHOWN_FOR = timedelta(minutes=2)
+
+
+class Renewals:
+    """A node's looks at the bots whose pass_hash was changed lately.
+
+    `turn_out(known)`: bot -> its pass_hash now; whoever logged in with another one may play no further match.
+    """
+
+    def __init__(self, bots: Bots, directory: Directory, turn_out: Callable[[Mapping[str, str]], None]) -> None:
+        self._bots = bots
+        self._directory = directory
+        self._turn_out = turn_out
+        self._ticks = 0
+
+    def tick(self) -> None:
+        """Call every second. Raises Unavailable."""
+        self._ticks += 1
+        if self._ticks % LOOKED_AT:
+            return
+        if renewed := self._bots.renewed_since(sharedtime.now() - SHOWN_FOR):
+            self._turn_out(self._directory.learn(renewed))

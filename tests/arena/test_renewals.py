@@ -1,0 +1,124 @@
+"""A bot's pass_hash is changed: what nodes that remember the old one make of it. Over real stores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+import redis
+from cluster import wait_for
+
+from battlebot.arena.names.copies import Copies
+from battlebot.arena.names.directory import Directory, renewed
+from battlebot.arena.names.renewals import LOOKED_AT, Renewals
+from battlebot.config import Settings
+from battlebot.errors import LoginFailed, SettingError, Unavailable, UnknownBot
+from battlebot.storage import Storage
+from battlebot.storage.vault import Vault
+from battlebot.wire.login import Login, login_hash, new_secret
+
+GAME, SALT = "numberwang", "salt"
+VAULT = Vault("a key of this test")
+
+
+def node(storage: Storage, client: redis.Redis, vault: Vault = VAULT) -> Directory:
+    """The directory of another node."""
+    return Directory(storage, vault, lambda bot_id: (), Copies(client), hold_s=0.1)
+
+
+def lets_in(directory: Directory, bot: str, pass_hash: str) -> bool:
+    """Whether the node takes a login, and the owner's password."""
+    login = Login(game=GAME, bot_id=bot, login_hash=login_hash(pass_hash, SALT))
+    taken = []
+    for check in (lambda: directory.check(login, SALT), lambda: directory.check_owner(GAME, bot, pass_hash)):
+        try:
+            check()
+            taken.append(True)
+        except LoginFailed:
+            taken.append(False)
+    assert len(set(taken)) == 1
+    return taken[0]
+
+
+def test_every_node_takes_the_new_one_at_once_and_the_old_one_until_its_next_look(
+    storage: Storage, client: redis.Redis
+) -> None:
+    """The one at which it was changed takes it no more; the look tells whom it has to turn out."""
+    here, there = node(storage, client), node(storage, client)
+    told: list[Mapping[str, str]] = []
+    renewals = Renewals(storage.bots, there, told.append)
+    old, new = here.register(GAME, "ada", "me"), new_secret()
+    assert lets_in(here, "ada", old)
+    assert lets_in(there, "ada", old)
+    here.renew("ada", new, old)
+    assert not lets_in(here, "ada", old)
+    assert lets_in(there, "ada", old)
+    assert lets_in(there, "ada", new)
+    for _ in range(LOOKED_AT):
+        renewals.tick()
+    assert not lets_in(there, "ada", old)
+    assert lets_in(there, "ada", new)
+    assert told == [{"ada": new}]
+
+
+def test_while_mongodb_is_away_the_old_one_is_wrong_as_well(
+    storage: Storage, client: redis.Redis, settings: Settings
+) -> None:
+    """The copies in Redis, by which logins are checked then, are changed by the look."""
+    here = node(storage, client)
+    old, new = here.register(GAME, "ada", "me"), new_secret()
+    assert lets_in(here, "ada", old)
+    here.renew("ada", new, old)
+    renewals = Renewals(storage.bots, here, lambda known: None)
+    nowhere = replace(settings, mongodb_uri="mongodb://127.0.0.1:1/")
+    with closing(Storage(nowhere, answer_within_s=0.2)) as away:
+        there = node(away, client)
+
+        def is_known() -> bool:
+            # the copy of the earlier login may be made after the look's: the next one replaces it
+            for _ in range(LOOKED_AT):
+                renewals.tick()
+            return lets_in(there, "ada", new)
+
+        wait_for(is_known, "the new one to be right without MongoDB")
+        assert not lets_in(there, "ada", old)
+
+
+def test_only_who_knows_the_old_one_may_change_it(storage: Storage, client: redis.Redis) -> None:
+    """The operator may as well, for a bot that there is, by the key with which it was sealed."""
+    here = node(storage, client)
+    old, new = here.register(GAME, "ada", "me"), new_secret()
+    with pytest.raises(LoginFailed):
+        here.renew("ada", new, new_secret())
+    with pytest.raises(Unavailable):
+        node(storage, client, Vault("another key of this test")).renew("ada", new, old)
+    with pytest.raises(SettingError):
+        renewed(storage.bots, Vault("another key of this test"), "ada", new)
+    with pytest.raises(UnknownBot):
+        renewed(storage.bots, VAULT, "bob", new)
+    assert lets_in(here, "ada", old)
+    renewed(storage.bots, VAULT, "ada", new)
+    assert lets_in(node(storage, client), "ada", new)
+    assert storage.bots.find("bob") is None
+
+
+def test_of_two_changes_at_one_moment_one_is_refused(
+    storage: Storage, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else both would be told that theirs is right."""
+    here, found = node(storage, client), storage.bots.find
+    old, first, second = here.register(GAME, "ada", "me"), new_secret(), new_secret()
+
+    def overtaken(bot_id: str) -> object:
+        row = found(bot_id)
+        monkeypatch.undo()
+        here.renew("ada", first, old)
+        return row
+
+    monkeypatch.setattr(storage.bots, "find", overtaken)
+    with pytest.raises(LoginFailed):
+        here.renew("ada", second, old)
+    assert lets_in(here, "ada", first)
+    assert not lets_in(here, "ada", second)
