@@ -83,11 +83,11 @@ class Pump:
         """Has a player whose match is over wait for the next one, or closes its connection."""
         if player.gone:
             return
-        if player.barred:
-            player.channel.close(closing.RENEWED)
-            return
         if not player.login.keep:
             player.channel.close(closing.MATCH_OVER)
+            return
+        if player.barred:
+            player.channel.close(closing.RENEWED)
             return
         self._stays.again(player, self._stays.wait)
 
