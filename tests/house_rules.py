@@ -182,7 +182,7 @@ LAYERS = {
     "battlebot.api": layer(
         "the API has no game logic, and enqueues tasks by name",
         *("api", "storage", "contests", "ratings.rating", "rules.contract", "redisio.keys", "wire"),
-        *("runtime.bare", "runtime.cooperative", "runtime.loglimit", "runtime.sharedtime", "runtime.windows"),
+        *("runtime.bare", "runtime.cooperative", "runtime.counting", "runtime.loglimit", "runtime.sharedtime"),
         *("config", "errors"),
     ),
     "battlebot.web": layer(
