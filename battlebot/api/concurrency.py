@@ -211,19 +211,16 @@ def streamed(pieces: Iterator[bytes], mimetype: str) -> Response:
         # no list: of that, the answer would give the length
         return Response(iter(()), mimetype=mimetype)
     give_up_place()
-    stack = ExitStack()
     files: ConcurrencyLimit = current_app.extensions[FILES]
-    stack.enter_context(files.place(sender()))
-    made = _at_a_pace(_piece_by_piece(pieces), files)
-    try:
+    with ExitStack() as stack:
+        stack.enter_context(files.place(sender()))
+        made = _at_a_pace(_piece_by_piece(pieces), files)
         # before anything is sent: a store that does not answer now is still a 503, and no broken file
         first = next(made, b"")
-    except BaseException:
-        stack.close()
-        raise
+        place = stack.pop_all()
     response = Response(chain((first,), made), mimetype=mimetype)
     response.call_on_close(made.close)
-    response.call_on_close(stack.close)
+    response.call_on_close(place.close)
     return response
 
 

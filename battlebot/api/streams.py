@@ -140,15 +140,12 @@ def event_stream(channel: str, look: Callable[[], Snapshot]) -> Response:
         "battlebot.streams", Shared(settings.max_streams, settings.max_streams_per_address)
     )
     page = request.path
-    stack = ExitStack()
-    try:
+    with ExitStack() as stack:
         stack.enter_context(shared.stream(page, sender()))
         listener = stack.enter_context(current_context().bus.listen(channel))
         heard_from_s = time.monotonic()
         first = shared.look(page, look, heard_from_s - FRESH_S)
-    except BaseException:
-        stack.close()
-        raise
+        held = stack.pop_all()
 
     def look_since(since_s: float) -> Told:
         return shared.look(page, look, since_s).told
@@ -157,7 +154,7 @@ def event_stream(channel: str, look: Callable[[], Snapshot]) -> Response:
     events = _stream(listener, look_since, first.told, heard_from_s, heartbeat)
     counted = partial(current_app.extensions[UNREAD].counted, sender())
     response = _event_response(stream_with_context(_in_pieces(events, settings.response_timeout_s, counted)))
-    response.call_on_close(stack.close)
+    response.call_on_close(held.close)
     return response
 
 
