@@ -152,7 +152,7 @@ def _parts(settings: Settings, wsgi_module: str, logs_in_files: bool) -> list[Pr
             command=command,
             environment=environment(settings),
             log=settings.data / "logs" / f"{name}.log" if logs_in_files else None,
-            # gunicorn cuts its connections itself, three seconds after close_timeout_s at the latest
+            # gunicorn cuts its connections itself, at most three and a half seconds after close_timeout_s
             stop_s=settings.close_timeout_s + 6.0,
             waits_for_none=name in ("worker", "beat", *asking_parts(settings)),
         )
