@@ -358,7 +358,7 @@ OWNERS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 # modules in transports/ that are no doors, but used by doors
 DOORS_PARTS = {"connection", "hijacked", "inlet", "keepalive", "limits"}
-DOORS_PARTS |= {"outbox", "ports", "pump", "stays", "wsconnection", "wsframing"}
+DOORS_PARTS |= {"outbox", "peersocket", "ports", "pump", "stays", "wsconnection", "wsframing"}
 DOORS = "a door never imports another door; what they share (DOORS_PARTS) imports none"
 
 KEYS = "the names of Redis keys stand in battlebot/redisio/keys.py only"
