@@ -121,7 +121,7 @@ class Organiser:
 
         def decide(contest: Contest) -> Change | None:
             self._requirements.of_bots(game, bots)
-            change = decided.entered(contest, bots, self._came(contest), by)
+            change = decided.entered(contest, bots, self.storage.standings.came(contest), by)
             if change is not None and change.contest.entrants != contest.entrants:
                 self._requirements.of_contest(change.contest)
             return change
@@ -135,7 +135,7 @@ class Organiser:
         """
 
         def decide(contest: Contest) -> Change | None:
-            change = decided.withdrawn(contest, bot, self._came(contest), by)
+            change = decided.withdrawn(contest, bot, self.storage.standings.came(contest), by)
             if change is not None:
                 self._requirements.of_those_who_stay(change.contest)
             return change
@@ -254,12 +254,6 @@ class Organiser:
         except UnknownMatch:
             return False
         return True
-
-    def _came(self, contest: Contest) -> list[str]:
-        """The bots that have entered an open contest; empty for one with a list."""
-        if not contest.is_open:
-            return []
-        return [row["bot_id"] for row in self.storage.standings.of_contest(*contest.where)]
 
     def _tell(self, done: Changed) -> None:
         contest = done.contest
