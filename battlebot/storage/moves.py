@@ -11,6 +11,7 @@ from pymongo import UpdateOne
 COUNTS = ("played", "wins", "draws", "losses", "absent")
 SCORED = "scored"  # the sum of a bot's scores, in games that have some
 OUTCOMES = ("wins", "draws", "losses")
+KEY = ("game", "contest", "bot_id", "opponent")  # of a row; one of the standings has no opponent
 
 Counts = dict[str, int]
 ByBot = dict[tuple[str, str, str], Counts]
@@ -27,7 +28,7 @@ def outcome(result: Mapping[str, Any], bot: str) -> str:
         return "wins" if victor == bot else "losses"
     if result.get("absent"):
         return "losses"
-    return "draws" if _place(result, bot) == 1 else "losses"
+    return "draws" if _places(result).get(bot, 1) == 1 else "losses"
 
 
 def between(result: Mapping[str, Any], bot: str, opponent: str) -> str:
@@ -68,10 +69,6 @@ def _places(result: Mapping[str, Any]) -> Mapping[str, int]:
     return _about(result).get("places") or {}
 
 
-def _place(result: Mapping[str, Any], bot: str) -> int:
-    return _places(result).get(bot, 1)
-
-
 def counted_by_pair(results: Iterable[Mapping[str, Any]], rows: ByPair | None = None) -> ByPair:
     """(game, contest, bot, opponent) -> wins, draws and losses against the opponent, as in `counted`."""
     rows = {} if rows is None else rows
@@ -87,23 +84,20 @@ def counted_by_pair(results: Iterable[Mapping[str, Any]], rows: ByPair | None = 
 
 def standing_moves(results: Iterable[Mapping[str, Any]], sign: int = 1) -> list[UpdateOne]:
     """The writes that add the results to `standings` (sign 1) or subtract them (sign -1)."""
-    return [
-        UpdateOne(
-            {"game": game, "contest": contest, "bot_id": bot},
-            {"$inc": {name: sign * count for name, count in row.items()}},
-            upsert=True,
-        )
-        for (game, contest, bot), row in counted(results).items()
-    ]
+    return _moves(counted(results), sign)
 
 
 def pair_moves(results: Iterable[Mapping[str, Any]], sign: int = 1) -> list[UpdateOne]:
     """The writes that add the results to `pairs` (sign 1) or subtract them (sign -1)."""
+    return _moves(counted_by_pair(results), sign)
+
+
+def _moves(rows: Mapping[Any, Counts], sign: int) -> list[UpdateOne]:
     return [
         UpdateOne(
-            {"game": game, "contest": contest, "bot_id": bot, "opponent": opponent},
+            dict(zip(KEY, key, strict=False)),
             {"$inc": {name: sign * count for name, count in row.items()}},
             upsert=True,
         )
-        for (game, contest, bot, opponent), row in counted_by_pair(results).items()
+        for key, row in rows.items()
     ]
