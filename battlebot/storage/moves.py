@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import permutations
 from typing import Any
 
 from pymongo import UpdateOne
+from pymongo.client_session import ClientSession
+from pymongo.collection import Collection
 
 COUNTS = ("played", "wins", "draws", "losses", "absent")
 SCORED = "scored"  # the sum of a bot's scores, in games that have some
 OUTCOMES = ("wins", "draws", "losses")
 KEY = ("game", "contest", "bot_id", "opponent")  # of a row; one of the standings has no opponent
 
+Table = Collection[dict[str, Any]]
 Counts = dict[str, int]
 ByBot = dict[tuple[str, str, str], Counts]
 ByPair = dict[tuple[str, str, str, str], Counts]
@@ -82,14 +85,19 @@ def counted_by_pair(results: Iterable[Mapping[str, Any]], rows: ByPair | None = 
     return rows
 
 
-def standing_moves(results: Iterable[Mapping[str, Any]], sign: int = 1) -> list[UpdateOne]:
-    """The writes that add the results to `standings` (sign 1) or subtract them (sign -1)."""
-    return _moves(counted(results), sign)
+def move(
+    standings: Table,
+    pairs: Table,
+    results: Sequence[Mapping[str, Any]],
+    session: ClientSession | None = None,
+    sign: int = 1,
+) -> None:
+    """Adds the results to both tables (sign 1) or subtracts them (sign -1), perhaps as part of a transaction.
 
-
-def pair_moves(results: Iterable[Mapping[str, Any]], sign: int = 1) -> list[UpdateOne]:
-    """The writes that add the results to `pairs` (sign 1) or subtract them (sign -1)."""
-    return _moves(counted_by_pair(results), sign)
+    The caller handles the driver's errors.
+    """
+    standings.bulk_write(_moves(counted(results), sign), session=session, ordered=False)
+    pairs.bulk_write(_moves(counted_by_pair(results), sign), session=session, ordered=False)
 
 
 def _moves(rows: Mapping[Any, Counts], sign: int) -> list[UpdateOne]:
