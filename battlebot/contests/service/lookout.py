@@ -83,7 +83,7 @@ class Lookout:
             rows,
             lambda bots: self._pair_counts.of(contest, rows, bots),
             (points["win"], points["draw"], points["loss"]),
-            self._foreseen(contest, rows)["byes"],
+            self._foreseen(contest, rows)["byes"] if form.CLOSED else {},
         )
         return [{**row} for row in ranked]
 
@@ -243,9 +243,9 @@ class Lookout:
         return form.due(situation) if form.CLOSED and contest.state in ("running", "paused") else []
 
     def _foreseen(self, contest: Contest, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """`planned`, `byes` and `winner`."""
+        """`planned` and `winner`; of a closed contest also `byes`."""
         if not format_of(contest).CLOSED:
-            return {"planned": self._planned_of_open(contest, rows), "byes": {}, "winner": None}
+            return {"planned": self._planned_of_open(contest, rows), "winner": None}
         return self._foresight.of(contest, _played(rows))
 
     def _planned_of_open(self, contest: Contest, rows: Sequence[Mapping[str, Any]]) -> int:

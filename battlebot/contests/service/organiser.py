@@ -202,19 +202,19 @@ class Organiser:
 
     def stop_void(self) -> None:
         """Stops matches that were taken back but are still live; for the sweep."""
-        over = []
+        stopped = []
         for row in self.storage.voids.playing():
             may_begin = (sharedtime.now() - row["at"]).total_seconds() < MAY_BEGIN_S
             try:
                 if self._stop(row["_id"], row["reason"]) or not may_begin:
-                    over.append(row["_id"])
+                    stopped.append(row["_id"])
             except Unavailable:
                 raise
             except Exception:
                 if may_tell(("stop", row["_id"])):
                     log.exception("match.not_stopped", match=row["_id"])
-        if over:
-            self.storage.voids.stopped(over)
+        if stopped:
+            self.storage.voids.stopped(stopped)
 
     def contest(self, game: str, name: str) -> Contest:
         """The contest. Raises UnknownContest."""
