@@ -7,7 +7,7 @@ import threading
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
 
@@ -94,7 +94,7 @@ class Battlebot(Celery):
             log.debug("task.shed", task=name)
             return None
         # beat loads nothing else that would
-        sharedtime.follow(self._time_s)
+        sharedtime.follow(partial(time_s, self._client))
         options["priority"] = policy.priority
         options["queue"] = policy.queue
         options["headers"] = {**(options.get("headers") or {}), TaskLists.SENT: sharedtime.now_s()}
@@ -118,9 +118,6 @@ class Battlebot(Celery):
         sent = super().send_task(name, *arguments, producer=producer, **options)
         self._producer, self._producer_of = producer, os.getpid()
         return sent
-
-    def _time_s(self) -> float:
-        return time_s(self._client)
 
     @cached_property
     def _client(self) -> Any:

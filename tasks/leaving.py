@@ -15,7 +15,7 @@ from celery.worker import state
 
 log = structlog.get_logger()
 
-PARTING_S = 5.0  # `serve` waits a second longer; with a Redis that answers the shutdown takes one to three
+PARTING_S = 5.0  # `serve` waits at least a second longer; with a Redis that answers the shutdown takes one to three
 LOOK_EVERY_S = 0.1
 
 

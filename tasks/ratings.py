@@ -46,13 +46,9 @@ def sweep() -> None:
     try:
         bench = workbench()
         # one at a time: games that are all made anew take long, and the other processes have other work
-        bench.mutex(SWEEP).run(lambda: _rate_all(bench))
+        bench.mutex(SWEEP).run(lambda: sum(_rate_alone(bench, game) for game in bench.storage.ratings.games()))
     except Unavailable as error:
         log.warning("ratings.sweep_put_off", error=str(error))
-
-
-def _rate_all(bench: Workbench) -> int:
-    return sum(_rate_alone(bench, game) for game in bench.storage.ratings.games())
 
 
 def _rate_alone(bench: Workbench, game: str) -> int:

@@ -46,7 +46,7 @@ from tasks.requests import Requests, sending
 PING_S = 2.0  # how long MongoDB may take to answer before a task is put off
 PINGED_S = 1.0  # how long it is not asked again once it has answered
 
-# One sweep of a game's ratings in so many counts all its matches, which takes a second for each million or two
+# Once in so many sweeps a game's ratings are checked by all its matches, which takes a second for each million or two
 CHECK_SWEEPS = 3600
 
 

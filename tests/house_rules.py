@@ -182,7 +182,7 @@ LAYERS = {
     "battlebot.api": layer(
         "the API has no game logic, and enqueues tasks by name",
         *("api", "storage", "contests", "ratings.rating", "rules.contract", "redisio.keys", "wire"),
-        *("runtime.bare", "runtime.cooperative", "runtime.loglimit", "runtime.sharedtime", "runtime.windows"),
+        *("runtime.bare", "runtime.cooperative", "runtime.counting", "runtime.loglimit", "runtime.sharedtime"),
         *("config", "errors"),
     ),
     "battlebot.web": layer(
@@ -364,7 +364,7 @@ OWNERS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 # modules in transports/ that are no doors, but used by doors
 DOORS_PARTS = {"connection", "hijacked", "inlet", "keepalive", "limits"}
-DOORS_PARTS |= {"outbox", "ports", "pump", "stays", "wsconnection", "wsframing"}
+DOORS_PARTS |= {"outbox", "peersocket", "ports", "pump", "stays", "wsconnection", "wsframing"}
 DOORS = "a door never imports another door; what they share (DOORS_PARTS) imports none"
 
 KEYS = "the names of Redis keys stand in battlebot/redisio/keys.py only"

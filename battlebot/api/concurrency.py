@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from itertools import chain
@@ -19,6 +19,7 @@ from flask import Flask, Response, current_app, g, request
 from battlebot.api.context import CONTEXT_KEY
 from battlebot.api.sender import PROBES, sender
 from battlebot.errors import Unavailable
+from battlebot.runtime.counting import Tally
 
 MOST = 16
 MOST_OF_AN_ADDRESS = 4
@@ -107,7 +108,7 @@ class ConcurrencyLimit:
         self._wait_s = wait_s
         self._may_pass = may_pass
         self._of_one: dict[str, FairSemaphore] = {}
-        self._there: Counter[str] = Counter()
+        self._there = Tally()
         self._guard = threading.Lock()
 
     @contextmanager
@@ -122,9 +123,9 @@ class ConcurrencyLimit:
                 yield
         finally:
             with self._guard:
-                self._there[key] -= 1
-                if not self._there[key]:
-                    del self._there[key], self._of_one[key]
+                self._there.take_off(key)
+                if key not in self._there:
+                    del self._of_one[key]
 
     @property
     def is_full(self) -> bool:
@@ -210,19 +211,16 @@ def streamed(pieces: Iterator[bytes], mimetype: str) -> Response:
         # no list: of that, the answer would give the length
         return Response(iter(()), mimetype=mimetype)
     give_up_place()
-    stack = ExitStack()
     files: ConcurrencyLimit = current_app.extensions[FILES]
-    stack.enter_context(files.place(sender()))
-    made = _at_a_pace(_piece_by_piece(pieces), files)
-    try:
+    with ExitStack() as stack:
+        stack.enter_context(files.place(sender()))
+        made = _at_a_pace(_piece_by_piece(pieces), files)
         # before anything is sent: a store that does not answer now is still a 503, and no broken file
         first = next(made, b"")
-    except BaseException:
-        stack.close()
-        raise
+        place = stack.pop_all()
     response = Response(chain((first,), made), mimetype=mimetype)
     response.call_on_close(made.close)
-    response.call_on_close(stack.close)
+    response.call_on_close(place.close)
     return response
 
 

@@ -18,7 +18,7 @@ from battlebot.api.sender import PROBES, sender
 from battlebot.config import Settings
 from battlebot.errors import TooMany
 from battlebot.runtime.bare import without
-from battlebot.runtime.windows import Windows
+from battlebot.runtime.counting import Windows
 
 MINUTE_S = 60.0
 TIMEOUT_S = 1  # an unresponsive Redis must not delay registrations for long

@@ -144,8 +144,8 @@ def table_of(game: str, limit: int, offset: int = 0) -> tuple[list[dict[str, Any
     """A part of the table's rows, who is online (None: unknown), and whether there is more. Raises Unavailable."""
     kept = current_context().storage.ratings
     # one row more than requested shows whether there is more
-    rows = kept.by_elo(game, limit + 1, offset)
-    above = kept.better_elo(game, Rating.of(rows[0]).elo) if rows and offset else 0
+    rows = kept.page(game, limit + 1, offset, by="elo")
+    above = kept.better(game, Rating.of(rows[0]).elo, by="elo") if rows and offset else 0
     online = names_online(game)
     found = results(rows[:limit], offset, above)
     return _attended(game, found, online), online, len(rows) > limit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -21,6 +21,7 @@ from battlebot.api.sender import sender
 from battlebot.api.unread import EXTENSION as UNREAD
 from battlebot.errors import BattlebotError, Refused, TooMany, without_traceback
 from battlebot.runtime.cooperative import Line
+from battlebot.runtime.counting import Tally
 
 HEARTBEAT_S = 15.0
 PAUSE_S = 0.25  # between two snapshots of one stream: announcements meanwhile share the next one
@@ -73,7 +74,7 @@ class Shared:
         self._most_of_an_address = most_of_an_address
         self._guards: dict[str, threading.Lock] = defaultdict(threading.Lock)
         self._seen: dict[str, tuple[float, Snapshot | BattlebotError]] = {}  # errors without their tracebacks
-        self._streams: Counter[str] = Counter()
+        self._streams = Tally()
 
     def look(self, page: str, look: Callable[[], Snapshot], since_s: float) -> Snapshot:
         """Returns what `look` returns, or returned for another stream at `since_s` (monotonic) or later.
@@ -117,9 +118,7 @@ class Shared:
             yield
         finally:
             for key in (page, f"@{address}"):
-                self._streams[key] -= 1
-                if not self._streams[key]:
-                    del self._streams[key]
+                self._streams.take_off(key)
             if page not in self._streams:
                 self._seen.pop(page, None)
                 self._guards.pop(page, None)
@@ -141,15 +140,12 @@ def event_stream(channel: str, look: Callable[[], Snapshot]) -> Response:
         "battlebot.streams", Shared(settings.max_streams, settings.max_streams_per_address)
     )
     page = request.path
-    stack = ExitStack()
-    try:
+    with ExitStack() as stack:
         stack.enter_context(shared.stream(page, sender()))
         listener = stack.enter_context(current_context().bus.listen(channel))
         heard_from_s = time.monotonic()
         first = shared.look(page, look, heard_from_s - FRESH_S)
-    except BaseException:
-        stack.close()
-        raise
+        held = stack.pop_all()
 
     def look_since(since_s: float) -> Told:
         return shared.look(page, look, since_s).told
@@ -158,7 +154,7 @@ def event_stream(channel: str, look: Callable[[], Snapshot]) -> Response:
     events = _stream(listener, look_since, first.told, heard_from_s, heartbeat)
     counted = partial(current_app.extensions[UNREAD].counted, sender())
     response = _event_response(stream_with_context(_in_pieces(events, settings.response_timeout_s, counted)))
-    response.call_on_close(stack.close)
+    response.call_on_close(held.close)
     return response
 
 

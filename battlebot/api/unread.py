@@ -6,7 +6,6 @@ Without this, an address would have the node keep hundreds of lists of megabytes
 from __future__ import annotations
 
 import threading
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -15,6 +14,7 @@ from flask import Flask, Response, request
 from battlebot.api.errors import answer_error
 from battlebot.api.sender import sender
 from battlebot.errors import Unavailable
+from battlebot.runtime.counting import Tally
 
 LARGE = 65_536  # bytes of an answer that counts: so much fits into the system's own buffers
 MOST = 134_217_728
@@ -28,7 +28,7 @@ class Unread:
     def __init__(self, most: int = MOST, most_of_one: int = MOST_OF_AN_ADDRESS) -> None:
         self._most = most
         self._most_of_one = most_of_one
-        self._bytes: Counter[str] = Counter()
+        self._bytes = Tally()
         self._guard = threading.Lock()
 
     def take(self, key: str, size: int) -> bool:
@@ -49,9 +49,7 @@ class Unread:
     def give_back(self, key: str, size: int) -> None:
         """Counts an answer no longer."""
         with self._guard:
-            self._bytes[key] -= size
-            if not self._bytes[key]:
-                del self._bytes[key]
+            self._bytes.take_off(key, size)
 
     @contextmanager
     def counted(self, key: str, size: int) -> Iterator[None]:

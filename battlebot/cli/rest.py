@@ -58,6 +58,7 @@ class Rest:
 
     def __init__(self, address: Address, token: str | None = None) -> None:
         self.address = address
+        self._where = address.rest_url().rstrip("/")
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._opener = address.opener()
 
@@ -86,8 +87,8 @@ class Rest:
 
     def no_server_of_ours(self, why: str) -> Unreachable:
         """The error for an answer that is not what a server of ours gives."""
-        where = self.address.rest_url().rstrip("/")
-        return Unreachable(f"What answers at {where} is no Battlebot server, or one of another version ({plain(why)}).")
+        words = "is no Battlebot server, or one of another version"
+        return Unreachable(f"What answers at {self._where} {words} ({plain(why)}).")
 
     @contextmanager
     def stream(
@@ -137,22 +138,20 @@ class Rest:
 
     @contextmanager
     def _network_errors(self) -> Iterator[None]:
-        where = self.address.rest_url().rstrip("/")
         try:
             yield
         except URLError as error:
-            self._unreachable(where, error.reason)
+            self._unreachable(error.reason)
         except (OSError, http.client.HTTPException) as error:
-            self._unreachable(where, error)
+            self._unreachable(error)
 
-    def _unreachable(self, where: str, reason: object) -> NoReturn:
+    def _unreachable(self, reason: object) -> NoReturn:
         if isinstance(reason, ssl.SSLCertVerificationError):
-            why = f"the certificate of {where} is not trusted: {reason.verify_message}"
-            raise Unreachable(f"{why[0].upper()}{why[1:]}.") from None
+            raise Unreachable(f"The certificate of {self._where} is not trusted: {reason.verify_message}.") from None
         if isinstance(reason, http.client.IncompleteRead):
-            raise Unreachable(f"{where} broke off in the middle of its answer.") from None
+            raise Unreachable(f"{self._where} broke off in the middle of its answer.") from None
         said = plain(getattr(reason, "strerror", None) or str(reason) or type(reason).__name__)
-        raise Unreachable(f"Nobody answers at {where}: {said}.") from None
+        raise Unreachable(f"Nobody answers at {self._where}: {said}.") from None
 
     def _refuse(self, error: HTTPError) -> NoReturn:
         status = error.code

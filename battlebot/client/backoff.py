@@ -8,6 +8,7 @@ from collections.abc import Callable
 FIRST_S, LONGEST_S = 0.1, 10.0
 # during a match: the seat is kept for some seconds (`BATTLEBOT_NODE_GRACE`), and the bot's clock may be running
 LONGEST_IN_MATCH_S, IN_MATCH_ATTEMPTS = 2.0, 20
+HEALTHY_S = 10.0  # after a connection that lasted this long, callers reset the back-off
 _RANDOM = random.SystemRandom()
 _DOUBLINGS = 20  # far beyond LONGEST_S; bounds the exponent
 

@@ -13,7 +13,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.errors import Error
 
-from battlebot.client.backoff import Backoff
+from battlebot.client.backoff import HEALTHY_S, Backoff
 from battlebot.client.errors import BadAddress
 from battlebot.client.nats_link import Link, parse_nats_url
 from battlebot.wire.macondo.history import from_request, to_response
@@ -25,7 +25,6 @@ SUBJECT, QUEUE = "bot.commands", "bot_queue"  # as in the original; the bots of 
 ANSWERS = "bot.publish_event"  # followed by the history's uid, for requests without a reply subject
 AGAIN_S = 1.0  # before an unacknowledged answer is sent again
 MOST_TRIES = 20
-HEALTHY_S = 10.0  # a connection that lasted this long resets the back-off
 
 Decide = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 

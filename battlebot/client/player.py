@@ -40,7 +40,7 @@ class Player:
         self._plan = plan
         self._seat: Seat | None = None
         self._finished = ""
-        self._in_match = False
+        self._playing = False  # whether a match goes on that it is connected to: then it is not idle
         self._busy_at_s = time.monotonic()
 
     @property
@@ -60,7 +60,7 @@ class Player:
 
     def idle_left_s(self) -> float:
         """Seconds left of the idle time-out; infinite during a match or without a time-out."""
-        if self._plan.idle_timeout_s is None or self._in_match:
+        if self._plan.idle_timeout_s is None or self._playing:
             return math.inf
         return self._busy_at_s + self._plan.idle_timeout_s - time.monotonic()
 
@@ -97,9 +97,9 @@ class Player:
                     return
                 pinged = message is None
         finally:
-            if self._in_match:
+            if self._playing:
                 # cut off from its match: idle from now on
-                self._in_match, self._busy_at_s = False, time.monotonic()
+                self._playing, self._busy_at_s = False, time.monotonic()
 
     def _keeps(self) -> bool:
         # the very last match needs a connection that ends with it: in a kept session the server could begin
@@ -142,7 +142,7 @@ class Player:
             log.warning("the turn %s was not valid: %s", turn, problem)
         if not state.get("complete"):
             return False
-        self._seat, self._in_match, self._finished = None, False, match.id
+        self._seat, self._playing, self._finished = None, False, match.id
         self.results.append(Result(match.id, state.get("victor"), str(state.get("reason", ""))))
         log.info("match %s is over: victor %s, reason %s", *self.results[-1])
         bot.finished(state)
@@ -152,13 +152,13 @@ class Player:
         if self._seat is not None:
             log.warning("match %s ended while the bot was cut off", self._seat.match_id)
             self.results.append(Result(self._seat.match_id, None, "missed"))
-        self._seat, self._in_match = Seat(self._bot.bot_id, match.id), True
+        self._seat, self._playing = Seat(self._bot.bot_id, match.id), True
 
     def _answer(self, connection: Connection, update: Update, first: bool) -> None:
         """Send a turn if the update asks for one."""
         if self._seat is None:
             return
-        self._in_match = True
+        self._playing = True
         action = self._seat.take(update, first=first)
         if action is Action.RESEND and self._seat.under_way is not None:
             connection.send(self._seat.under_way)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from battlebot.client.address import parse_address
 from battlebot.client.arguments import check_arguments
-from battlebot.client.backoff import Backoff
+from battlebot.client.backoff import HEALTHY_S, Backoff
 from battlebot.client.bot import Bot, Result, as_bot
 from battlebot.client.connection import OPEN_IN_MATCH_S, OPEN_TIMEOUT_S, PASSING, Connection
 from battlebot.client.credentials import Credentials
@@ -20,7 +20,6 @@ from battlebot.client.player import Plan, Player
 
 log = logging.getLogger("battlebot.client")
 
-HEALTHY_S = 10.0  # a connection that lasted this long resets the back-off
 TRY_LATER_S = 2.0
 NORMAL = 1000
 RESTART = "restart"

@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from battlebot.client.arguments import check_arguments
-from battlebot.client.backoff import Backoff
+from battlebot.client.backoff import HEALTHY_S, Backoff
 from battlebot.client.bot import Bot, Match, Result, State, as_bot
 from battlebot.client.errors import BadTurn, ConnectionLost, LoginFailed, Refused
 from battlebot.client.tcp_connection import Message, TcpConnection, parse_tcp_address
@@ -18,7 +18,6 @@ log = logging.getLogger("battlebot.client")
 
 GAME = "gomoku"
 TURN_TIMEOUT_MS = 5000  # by the protocol
-HEALTHY_S = 10.0  # a connection that lasted this long resets the back-off
 # codes of errors that a new connection would meet again
 FINAL = frozenset({"bad-name", "bad-message", "too-big", "name-taken"})
 

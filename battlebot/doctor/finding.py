@@ -45,9 +45,9 @@ def wrong(part: str, sentence: str, **facts: Any) -> Finding:
     return Finding(part, State.WRONG, sentence, facts)
 
 
-def away(part: str, sentence: str, **facts: Any) -> Finding:
+def away(part: str, sentence: str) -> Finding:
     """A finding that something does not answer."""
-    return Finding(part, State.AWAY, sentence, facts)
+    return Finding(part, State.AWAY, sentence)
 
 
 def exit_status(findings: list[Finding]) -> int:

@@ -54,7 +54,7 @@ def _redis_settings(server: RedisServer) -> Finding:
         faults.append("the last write of the append-only file failed: is the disk full?")
     if faults:
         return wrong("redis settings", f"{'; '.join(faults)}.", **facts)
-    if server.append_only and server.fsync not in ("always", None):
+    if server.fsync not in ("always", None):
         sentence = f"appendfsync is {server.fsync}: after a crash a turn that was acknowledged may be gone."
         return warning("redis settings", sentence, **facts)
     fsync = server.fsync or "unknown: it does not let us ask"

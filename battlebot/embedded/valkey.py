@@ -16,12 +16,10 @@ log = structlog.get_logger()
 
 _READY_S = 30.0
 
-# An acknowledged turn must survive a SIGKILL of Valkey, so Valkey must write(2) it before the reply. `everysec`
-# guarantees that only while the disk is fast: during a slow background fsync Valkey postpones the write by up to two
-# seconds, but replies at once. `no` never postpones, but may lose up to half a minute on a power failure. `always`
-# writes and fsyncs once per iteration of the event loop, before that iteration's replies, hence once per pipeline:
-# the arena's group commit shares the cost. Measured on a virtual SSD with 1 kB values: pipelines of 50 commands take
-# 0.8 instead of 0.3 ms (50,000 instead of 100,000 commands a second), a single command 0.25 instead of 0.1 ms.
+# An acknowledged turn must survive a SIGKILL of Valkey, which must write(2) it before the reply. `everysec` guarantees
+# that only while the disk is fast: during a slow background fsync the write is put off by up to two seconds, and the
+# reply is not. `no` may lose half a minute on a power failure. `always` writes and fsyncs once per round of the event
+# loop, before that round's replies: turns that are committed together share the cost (docs/performance.md).
 APPENDFSYNC = "always"
 
 

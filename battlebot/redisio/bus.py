@@ -11,6 +11,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import redis
 
@@ -49,7 +50,7 @@ class Bus:
     def __init__(self, client: redis.Redis) -> None:
         self._client = client
         self._listeners: dict[str, set[Listener]] = defaultdict(set)
-        self._subscription = Subscription(client, "bus", self._spread, self._tell_missed)
+        self._subscription = Subscription(client, "bus", self._spread, partial(self._spread, message=MISSED))
         self._guard = threading.Lock()
 
     def publish(self, channel: str, message: bytes) -> None:
@@ -80,9 +81,6 @@ class Bus:
     def _spread(self, channel: str, message: bytes) -> None:
         for listener in list(self._listeners.get(channel, ())):
             listener.put(message)
-
-    def _tell_missed(self, channel: str) -> None:
-        self._spread(channel, MISSED)
 
 
 class Mailbox:

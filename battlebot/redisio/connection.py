@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ssl
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -120,6 +120,18 @@ def redis_errors() -> Iterator[None]:
         if is_passing(error):
             raise unavailable(error) from error
         raise
+
+
+def of_each(client: redis.Redis, subjects: Iterable[str], ask: Callable[[Any, str], object]) -> list[Any]:
+    """Returns the answer about each, to the one command by which `ask(pipeline, subject)` asks: in one round trip.
+
+    Asks nothing if there is no subject. Raises Unavailable.
+    """
+    with redis_errors():
+        pipeline = client.pipeline(transaction=False)
+        for subject in subjects:
+            ask(pipeline, subject)
+        return pipeline.execute()
 
 
 def held(attempt: Callable[[], Answer], for_s: float) -> Answer:

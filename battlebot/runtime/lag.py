@@ -34,7 +34,10 @@ class Lag:
         return self._behind_s + max(0.0, self._clock() - self._wakes_s)
 
     def between_s(self, since_s: float, until_s: float) -> float:
-        """Returns for how much of the time between two moments (monotonic) it stood still, each time for `BEAT_S`."""
+        """Returns for how much of the time between two moments (monotonic) this process stood still.
+
+        Lateness up to `BEAT_S`, unless it lasts now, does not count.
+        """
         stalls = [*self._stalls, (self._wakes_s, self._clock())]
         return sum(max(0.0, min(end_s, until_s) - max(began_s, since_s)) for began_s, end_s in stalls)
 

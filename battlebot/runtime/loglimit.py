@@ -1,4 +1,4 @@
-"""Limits how often a lasting problem is logged, however often it is found. One limiter per process."""
+"""Limits how often a lasting problem is logged, however often it is found. Each process counts by itself."""
 
 from __future__ import annotations
 

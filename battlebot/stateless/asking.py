@@ -67,7 +67,10 @@ class AddressKind(Protocol):
         """Raises BadAddress for an address that is malformed or that the operator does not allow; sends nothing."""
 
     def ask(self, question: Question) -> Reply:
-        """Asks and waits: for a connection, then up to `limit_s` for the answer. Raises only GreenletExit."""
+        """Asks and waits: for a connection, then up to `limit_s` for the answer.
+
+        Raises BadAddress for an address that can no longer be asked, and besides only GreenletExit.
+        """
 
     def start(self) -> None:
         """Begins what needs no question; called once, by a process that goes on asking. Does not wait."""
@@ -92,10 +95,9 @@ class Askers:
     def ask(self, question: Question) -> Reply:
         """Asks an address by its kind; if it can no longer be asked, that is the bot's failure."""
         try:
-            kind = self._kind_of(question.address)
+            return self._kind_of(question.address).ask(question)
         except BadAddress as error:
             return Reply(failure=Failure(error.code, str(error)))
-        return kind.ask(question)
 
     def is_away(self, address: str) -> bool:
         """Returns whether what an address is asked through is away. Raises BadAddress."""

@@ -13,7 +13,7 @@ import orjson
 import redis
 
 from battlebot.redisio import keys
-from battlebot.redisio.connection import redis_errors
+from battlebot.redisio.connection import of_each, redis_errors
 from battlebot.runtime import sharedtime
 from battlebot.stateless.asking import Question, Reply
 
@@ -140,14 +140,9 @@ class Health:
 
         Raises Unavailable.
         """
-        with redis_errors():
-            pipeline = self._client.pipeline(transaction=False)
-            for address in addresses:
-                pipeline.hget(keys.health(address), "until")
-            found = pipeline.execute() if addresses else []
-        return {
-            address: None if value is None else float(value) for address, value in zip(addresses, found, strict=True)
-        }
+        found = of_each(self._client, addresses, lambda pipeline, one: pipeline.hget(keys.health(one), "until"))
+        until_s = (None if value is None else float(value) for value in found)
+        return dict(zip(addresses, until_s, strict=True))
 
     def report(self, address: str, bot: str) -> dict[str, Any]:
         """`{"answers", "p50Ms", "p99Ms", "failures", "failuresInARow", "pausedUntil"}` of an address; times in ms.

@@ -17,7 +17,7 @@ from pymongo.errors import PyMongoError
 from battlebot.errors import Unavailable
 from battlebot.storage.games import PER_TURN
 from battlebot.storage.mongo import mongo_errors, transaction
-from battlebot.storage.moves import pair_moves, standing_moves
+from battlebot.storage.moves import move
 from battlebot.storage.voids import SERVER, VoidCause, Voids
 
 PART_BYTES = 4_000_000  # a document holds at most 16 MB; very long matches need more
@@ -73,8 +73,7 @@ class Archive:
         self._games.bulk_write([InsertOne(document) for document in fresh], session=session, ordered=False)
         if any(document["contest"] is not None for document in counted):
             self._meetings.bulk_write(_closings(counted), session=session, ordered=False)
-            self._standings.bulk_write(standing_moves(counted), session=session, ordered=False)
-            self._pairs.bulk_write(pair_moves(counted), session=session, ordered=False)
+            move(self._standings, self._pairs, counted, session)
         if not met.isdisjoint(void):
             query = {"_id": {"$in": void}, "state": "open"}
             self._voids.take_back(query, VoidCause(SERVER, "the match ended by the server's fault"), session)

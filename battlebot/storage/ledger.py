@@ -20,17 +20,7 @@ from battlebot.storage.audit import Note
 from battlebot.storage.contests import Change, Changed, Contests
 from battlebot.storage.meetings import Meeting, Meetings
 from battlebot.storage.mongo import mongo_errors, snapshot, transaction
-from battlebot.storage.moves import (
-    COUNTS,
-    OUTCOMES,
-    SCORED,
-    ByBot,
-    ByPair,
-    counted,
-    counted_by_pair,
-    pair_moves,
-    standing_moves,
-)
+from battlebot.storage.moves import COUNTS, OUTCOMES, SCORED, ByBot, ByPair, counted, counted_by_pair, move
 from battlebot.storage.voids import VoidCause, Voids
 
 RECOUNT_S = 240.0  # all results of a contest are read as of one moment: MongoDB keeps what was there for five minutes
@@ -126,8 +116,7 @@ class Ledger:
             mark = {"by": why.by, "reason": why.reason, "at": sharedtime.now()}
             update = {"$set": {"match.void": True, "match.voided": mark}}
             self._games.update_one({"_id": match_id}, update, session=session)
-            self._standings.bulk_write(standing_moves([stored], -1), session=session)
-            self._pairs.bulk_write(pair_moves([stored], -1), session=session)
+            move(self._standings, self._pairs, [stored], session, -1)
             return Voided(changed, True)
 
         return transaction(self._client, in_transaction)
@@ -155,8 +144,7 @@ class Ledger:
                 return False
             self._meetings.insert_one(meeting.document(game, name, **state), session=session)
             if contest.absent_counts == "loss":
-                self._standings.bulk_write(standing_moves([result]), session=session)
-                self._pairs.bulk_write(pair_moves([result]), session=session)
+                move(self._standings, self._pairs, [result], session)
             return True
 
         try:

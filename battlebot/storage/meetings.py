@@ -26,7 +26,9 @@ OF_A_BOT = [("game", 1), ("contest", 1), ("bots", 1), ("at", 1), ("_id", 1)]  # 
 OF_A_PAIR = [("game", 1), ("contest", 1), ("pair", 1), ("n", 1)]
 AT_ONCE = 1000  # documents per batch, and meetings given up per transaction
 TOLD = ("n", "round", "bots", "state", "victor", "counts")
+ROW = {"_id": 0, **dict.fromkeys(TOLD, 1)}
 LATELY = dict.fromkeys((*TOLD, "at"), 1)
+IN_TIME = [("at", 1), ("_id", 1)]  # as MongoDB sorts; `in_time` does the same
 
 
 def pair_key(bots: Iterable[str], together: bool = False) -> str:
@@ -101,12 +103,11 @@ class Meetings:
         As part of a transaction: other reads do not see yet what was written a moment ago. The caller handles the
         driver's errors.
         """
-        here, told = {"game": game, "contest": contest}, {"_id": 0, **dict.fromkeys(TOLD, 1)}
-        row = self._meetings.find_one({"_id": match_id, **here}, told, session=session)
+        here = {"game": game, "contest": contest}
+        row = self._meetings.find_one({"_id": match_id, **here}, ROW, session=session)
         if row is None:
             return None, []
-        found = self._meetings.find({**here, "bots": {"$in": row["bots"]}}, told, session=session)
-        found.sort([("at", 1), ("_id", 1)])
+        found = self._meetings.find({**here, "bots": {"$in": row["bots"]}}, ROW, session=session).sort(IN_TIME)
         return row, list(found.hint(OF_A_BOT) if len(row["bots"]) <= FEW else found)
 
     def among(self, game: str, contest: str, bots: Sequence[str]) -> list[dict[str, Any]]:
@@ -186,7 +187,7 @@ class Meetings:
     def _told(self, query: Mapping[str, Any], index: list[tuple[str, int]] | None = None) -> list[dict[str, Any]]:
         # sorted by MongoDB: to read `at` of each meeting would take longer than all the rest
         with mongo_errors():
-            found = self._meetings.find(query, {"_id": 0, **dict.fromkeys(TOLD, 1)}).sort([("at", 1), ("_id", 1)])
+            found = self._meetings.find(query, ROW).sort(IN_TIME)
             return list(found if index is None else found.hint(index))
 
     def of_contest(self, game: str, contest: str) -> list[dict[str, Any]]:
@@ -201,14 +202,19 @@ class Meetings:
 
     def over_count(self, game: str, contest: str) -> int:
         """How many meetings of a contest are over. Raises Unavailable."""
-        over = {"$in": ["played", "absent"]}
-        with mongo_errors():
-            return self._meetings.count_documents({"game": game, "contest": contest, "state": over})
+        return self._count(game, contest, {"state": {"$in": ["played", "absent"]}})
 
     def open_count(self, game: str, contest: str) -> int:
         """How many meetings of a contest are being played. Raises Unavailable."""
+        return self._count(game, contest, {"state": "open"})
+
+    def uncounted(self, game: str, contest: str) -> int:
+        """How many meetings of a contest were missed and count for nobody. Raises Unavailable."""
+        return self._count(game, contest, {"counts": "void"})
+
+    def _count(self, game: str, contest: str, which: Mapping[str, Any]) -> int:
         with mongo_errors():
-            return self._meetings.count_documents({"game": game, "contest": contest, "state": "open"})
+            return self._meetings.count_documents({"game": game, "contest": contest, **which})
 
     def open_ids(self, game: str, contest: str) -> list[str]:
         """The matches of a contest's open meetings: its live ones, some that have not begun or are over already.
@@ -218,11 +224,6 @@ class Meetings:
         with mongo_errors():
             found = self._meetings.find({"game": game, "contest": contest, "state": "open"}, {"_id": 1})
             return [row["_id"] for row in found]
-
-    def uncounted(self, game: str, contest: str) -> int:
-        """How many meetings of a contest were missed and count for nobody. Raises Unavailable."""
-        with mongo_errors():
-            return self._meetings.count_documents({"game": game, "contest": contest, "counts": "void"})
 
     def open_since(self, seconds: float) -> list[str]:
         """The matches of open meetings that were reserved at least so many seconds ago. Raises Unavailable."""
@@ -236,5 +237,5 @@ class Meetings:
             return []
         query = {"game": game, "contest": contest, "bots": {"$in": list(bots)}}
         with mongo_errors():
-            found = self._meetings.find(query, {"game": 0, "contest": 0}).sort([("at", 1), ("_id", 1)])
+            found = self._meetings.find(query, {"game": 0, "contest": 0}).sort(IN_TIME)
             return list(in_batches(found.hint(OF_A_BOT) if len(bots) <= FEW else found, AT_ONCE))

@@ -131,10 +131,7 @@ def _refusal(error: PyMongoError) -> str | None:
 
 
 def transaction(
-    client: MongoClient[dict[str, Any]],
-    work: Callable[[ClientSession], Answer],
-    within_s: float = WITHIN_S,
-    read_concern: ReadConcern = LOCAL,
+    client: MongoClient[dict[str, Any]], work: Callable[[ClientSession], Answer], within_s: float = WITHIN_S
 ) -> Answer:
     """Does the work in a transaction and commits it, within so many seconds in all.
 
@@ -144,7 +141,7 @@ def transaction(
     # without a deadline the driver would try for two minutes, and all that time nothing else is done here
     with pymongo.timeout(within_s), _session_of(client) as session:
         # else a transaction has those of the client, not those of the database
-        return session.with_transaction(work, read_concern, DURABLE, ReadPreference.PRIMARY)
+        return session.with_transaction(work, LOCAL, DURABLE, ReadPreference.PRIMARY)
 
 
 @contextmanager

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import permutations
 from typing import Any
 
 from pymongo import UpdateOne
+from pymongo.client_session import ClientSession
+from pymongo.collection import Collection
 
 COUNTS = ("played", "wins", "draws", "losses", "absent")
 SCORED = "scored"  # the sum of a bot's scores, in games that have some
 OUTCOMES = ("wins", "draws", "losses")
+KEY = ("game", "contest", "bot_id", "opponent")  # of a row; one of the standings has no opponent
 
+Table = Collection[dict[str, Any]]
 Counts = dict[str, int]
 ByBot = dict[tuple[str, str, str], Counts]
 ByPair = dict[tuple[str, str, str, str], Counts]
@@ -27,7 +31,7 @@ def outcome(result: Mapping[str, Any], bot: str) -> str:
         return "wins" if victor == bot else "losses"
     if result.get("absent"):
         return "losses"
-    return "draws" if _place(result, bot) == 1 else "losses"
+    return "draws" if _places(result).get(bot, 1) == 1 else "losses"
 
 
 def between(result: Mapping[str, Any], bot: str, opponent: str) -> str:
@@ -68,10 +72,6 @@ def _places(result: Mapping[str, Any]) -> Mapping[str, int]:
     return _about(result).get("places") or {}
 
 
-def _place(result: Mapping[str, Any], bot: str) -> int:
-    return _places(result).get(bot, 1)
-
-
 def counted_by_pair(results: Iterable[Mapping[str, Any]], rows: ByPair | None = None) -> ByPair:
     """(game, contest, bot, opponent) -> wins, draws and losses against the opponent, as in `counted`."""
     rows = {} if rows is None else rows
@@ -85,25 +85,27 @@ def counted_by_pair(results: Iterable[Mapping[str, Any]], rows: ByPair | None = 
     return rows
 
 
-def standing_moves(results: Iterable[Mapping[str, Any]], sign: int = 1) -> list[UpdateOne]:
-    """The writes that add the results to `standings` (sign 1) or subtract them (sign -1)."""
+def move(
+    standings: Table,
+    pairs: Table,
+    results: Sequence[Mapping[str, Any]],
+    session: ClientSession | None = None,
+    sign: int = 1,
+) -> None:
+    """Adds the results to both tables (sign 1) or subtracts them (sign -1), perhaps as part of a transaction.
+
+    The caller handles the driver's errors.
+    """
+    standings.bulk_write(_moves(counted(results), sign), session=session, ordered=False)
+    pairs.bulk_write(_moves(counted_by_pair(results), sign), session=session, ordered=False)
+
+
+def _moves(rows: Mapping[Any, Counts], sign: int) -> list[UpdateOne]:
     return [
         UpdateOne(
-            {"game": game, "contest": contest, "bot_id": bot},
+            dict(zip(KEY, key, strict=False)),
             {"$inc": {name: sign * count for name, count in row.items()}},
             upsert=True,
         )
-        for (game, contest, bot), row in counted(results).items()
-    ]
-
-
-def pair_moves(results: Iterable[Mapping[str, Any]], sign: int = 1) -> list[UpdateOne]:
-    """The writes that add the results to `pairs` (sign 1) or subtract them (sign -1)."""
-    return [
-        UpdateOne(
-            {"game": game, "contest": contest, "bot_id": bot, "opponent": opponent},
-            {"$inc": {name: sign * count for name, count in row.items()}},
-            upsert=True,
-        )
-        for (game, contest, bot, opponent), row in counted_by_pair(results).items()
+        for key, row in rows.items()
     ]

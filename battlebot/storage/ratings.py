@@ -45,27 +45,16 @@ class Ratings:
         self._cursors = database["rating_cursors"]
         self._games = database["games"]
 
-    def page(self, game: str, limit: int, offset: int = 0) -> list[dict[str, Any]]:
-        """The ratings, best ordinal first, equal ones by name. Raises Unavailable."""
+    def page(self, game: str, limit: int, offset: int = 0, by: str = "ordinal") -> list[dict[str, Any]]:
+        """The ratings, best first by `ordinal` or `elo`, equal ones by name. Raises Unavailable."""
         with mongo_errors():
-            found = self._ratings.find({"game": game}, ROW).sort([("ordinal", -1), ("bot_id", 1)])
+            found = self._ratings.find({"game": game}, ROW).sort([(by, -1), ("bot_id", 1)])
             return list(found.skip(offset).limit(limit))
 
-    def by_elo(self, game: str, limit: int, offset: int) -> list[dict[str, Any]]:
-        """The ratings, best Elo first, equal ones by name. Raises Unavailable."""
+    def better(self, game: str, value: float, by: str = "ordinal") -> int:
+        """How many bots have more than that `ordinal` or `elo`. Raises Unavailable."""
         with mongo_errors():
-            found = self._ratings.find({"game": game}, ROW).sort([("elo", -1), ("bot_id", 1)])
-            return list(found.skip(offset).limit(limit))
-
-    def better(self, game: str, ordinal: float) -> int:
-        """How many bots have a better ordinal. Raises Unavailable."""
-        with mongo_errors():
-            return self._ratings.count_documents({"game": game, "ordinal": {"$gt": ordinal}})
-
-    def better_elo(self, game: str, elo: float) -> int:
-        """How many bots have a better Elo. Raises Unavailable."""
-        with mongo_errors():
-            return self._ratings.count_documents({"game": game, "elo": {"$gt": elo}})
+            return self._ratings.count_documents({"game": game, by: {"$gt": value}})
 
     def of_bots(self, game: str, bots: Sequence[str]) -> list[dict[str, Any]]:
         """The ratings of these bots, without those that have none. Raises Unavailable."""

@@ -8,6 +8,7 @@ from typing import Any
 from pymongo import UpdateOne
 from pymongo.database import Database
 
+from battlebot.contests.contest import Contest
 from battlebot.storage.batches import in_batches
 from battlebot.storage.mongo import mongo_errors
 from battlebot.storage.moves import COUNTS
@@ -33,6 +34,13 @@ class Standings:
         with mongo_errors():
             found = self._standings.find(query, {"_id": 0, "game": 0, "contest": 0})
             return [{**zeroes, **row} for row in in_batches(found, AT_ONCE)]
+
+    def came(self, contest: Contest) -> list[str]:
+        """The bots that have entered, by name; none if there is a list of entrants, which is what counts then.
+
+        Raises Unavailable.
+        """
+        return sorted(row["bot_id"] for row in self.of_contest(*contest.where)) if contest.is_open else []
 
     def pairs(
         self, game: str, contest: str, bots: Sequence[str] | None = None, among: bool = False

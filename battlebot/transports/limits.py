@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from battlebot.errors import TooMany
-from battlebot.runtime.windows import Windows
+from battlebot.runtime.counting import Tally, Windows
 
 HOUR_S = 3600.0
 
@@ -41,7 +41,7 @@ class ConnectionLimit:
     def __init__(self, limit: int, what: str) -> None:
         self._limit = limit
         self._what = what
-        self._held: Counter[str] = Counter()
+        self._held = Tally()
 
     @contextmanager
     def hold(self, key: str) -> Iterator[None]:
@@ -52,9 +52,7 @@ class ConnectionLimit:
         try:
             yield
         finally:
-            self._held[key] -= 1
-            if not self._held[key]:
-                del self._held[key]
+            self._held.take_off(key)
 
 
 class NewNames:

@@ -106,8 +106,10 @@ class Pump:
                 return
             player, channel = logged_in
             try:
-                with self._turning_away(player.let_in.knock, player.let_in.came_s):
-                    self._take_part(connection, player, channel)
+                let_in = player.let_in
+                with self._turning_away(let_in.knock, let_in.came_s), self._stays.of(player, channel):
+                    self._lobby.enter(player)
+                    self._listen(connection, player, channel.rate)
             finally:
                 self._stays.count(player)
 
@@ -133,11 +135,6 @@ class Pump:
         except Unavailable:
             self._stays.turn_away(knock, came_s)
             raise
-
-    def _take_part(self, connection: Connection, player: Player, channel: _GivingBack) -> None:
-        with self._stays.of(player, channel):
-            self._lobby.enter(player)
-            self._listen(connection, player, channel.rate)
 
     def _log_in(self, connection: Connection, counted: ExitStack) -> tuple[Player, _GivingBack] | None:
         """Returns the player and its channel; None if the login has failed or the node stops.

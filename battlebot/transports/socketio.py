@@ -7,7 +7,6 @@ For clients of socket.io 2 (EIO=3) and later (EIO=4), by polling or WebSocket, a
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 from io import BytesIO
@@ -20,6 +19,7 @@ from battlebot.config import Settings, is_allowed_viewer
 from battlebot.errors import BadAddress, BadMessage, BattlebotError, Refused, TooMany, Unavailable, WrongState
 from battlebot.runtime.background import in_background
 from battlebot.runtime.cooperative import cooperatively, in_turn, in_turn_if_large
+from battlebot.runtime.counting import Tally
 from battlebot.transports.hijacked import Hijacked
 from battlebot.transports.limits import Rate
 from battlebot.transports.ports import Battles, Match
@@ -50,7 +50,7 @@ class SocketIoDoor:
         self._may_begin = may_begin
         self._sessions: dict[tuple[int, str], Session] = {}
         self._addresses: dict[str, str] = {}
-        self._held: Counter[str] = Counter()
+        self._held = Tally()
         self._drains = False
         events: dict[str, Handler] = {
             "NEW_GAME": self._new_game,
@@ -114,9 +114,7 @@ class SocketIoDoor:
         """Uncounts a connection that is gone."""
         address = self._addresses.pop(sid, None)
         if address is not None:
-            self._held[address] -= 1
-            if not self._held[address]:
-                del self._held[address]
+            self._held.take_off(address)
 
     def _connect(self, server: Any, sid: str, environ: dict[str, Any], *_: Any) -> bool:
         # a client may disconnect and connect again over the same connection

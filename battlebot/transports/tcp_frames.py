@@ -1,4 +1,4 @@
-"""One TCP connection of a client: `Inlet` reads, `Outbox` writes, each message one segment. Knows no conversation."""
+"""One TCP connection of a client, each message one segment. Knows no conversation."""
 
 from __future__ import annotations
 
@@ -7,17 +7,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-import gevent
 from gevent import socket
 
 from battlebot.config import Settings
 from battlebot.errors import Refused, TooBig
 from battlebot.runtime.acknowledging import acknowledge
 from battlebot.transports.connection import Gone
-from battlebot.transports.inlet import Inlet
-from battlebot.transports.keepalive import keep_alive
 from battlebot.transports.limits import Rate
-from battlebot.transports.outbox import SEND_BUFFER_BYTES, Outbox
+from battlebot.transports.peersocket import PeerSocket
 from battlebot.wire.closing import SLOW_READER
 from battlebot.wire.duel import Answer, Error, encode
 from battlebot.wire.framing import Decoder
@@ -34,28 +31,17 @@ class Packet:
     received_s: float
 
 
-class TcpConnection:
+class TcpConnection(PeerSocket):
     """A client's connection. After the conversation, the caller must call `finish`, which closes the socket."""
 
     def __init__(self, sock: socket.socket, settings: Settings, address: str) -> None:
-        self.address = address
-        self._settings = settings
-        self._sock = sock
+        super().__init__(sock, settings, address)
         self._decoder = Decoder()
         self._empty = 0
         self._empties = Rate(settings.max_messages_per_s)
         self._received_s = 0.0
-        self._closing = False
-        self._finishing = False
-        self._how = "broken"
         self._complaints = 0
-        self._cutter: gevent.Greenlet | None = None
-        sock.settimeout(None)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
-        keep_alive(sock)  # this protocol has no ping of its own
-        self._inlet = Inlet(sock)
-        self._outbox = Outbox(sock, settings.outbox_messages, settings.send_timeout_s)
 
     def receive(self, timeout_s: float | None) -> Packet | None:
         """Returns the next message, or None if none came in time. Raises Gone, also for a message that is too big."""
@@ -71,12 +57,7 @@ class TcpConnection:
             wait_s = LOOK_S if until_s is None else until_s - time.monotonic()
             if wait_s <= 0:
                 return None
-            try:
-                data = self._inlet.read(max(wait_s, 0.001))
-            except OSError:
-                raise self._ended() from None
-            if data == b"":
-                raise self._ended(goodbye=self._decoder.between)
+            data = self._read(wait_s)
             if data is not None:
                 self._received_s = time.monotonic()
                 self._decoder.feed(data)
@@ -87,16 +68,6 @@ class TcpConnection:
             return
         if not self._outbox.put(encode(answer), on_written) and not self._outbox.failed:
             self.close(how=SLOW_READER.slug)
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether the client has ended the connection, as far as is known, though it may have said something before."""
-        return self._inlet.has_ended
-
-    @property
-    def held_up(self) -> bool:
-        """Whether messages wait because the client does not read."""
-        return self._outbox.held_up
 
     def complain(self, error: Refused) -> None:
         """Tells the client what is wrong with its message. Closes the connection and raises Gone at the tenth."""
@@ -118,8 +89,7 @@ class TcpConnection:
         self._closing, self._how = True, how
         if last is not None:
             self._outbox.put_last(encode(last))
-        self._cutter = gevent.spawn_later(self._settings.close_timeout_s, self._outbox.cut)
-        gevent.get_hub().loop.run_callback(self._wake)
+        self._cut_soon()
 
     def finish(self) -> None:
         """Closes the socket once the last messages are written or have failed.
@@ -154,18 +124,10 @@ class TcpConnection:
                 self.close(Error("rate", "Too many messages a second."), "rate")
                 raise Gone(clean=True, how="rate")
 
-    def _ended(self, goodbye: bool = False) -> Gone:
-        """Returns how the stream ended; if the client did not read, that was its own doing."""
-        if self._outbox.failed and self._outbox.held_up and not self._closing:
-            return Gone(clean=True, how=SLOW_READER.slug)
-        if self._closing or not goodbye:
+    def _ended(self, broke: bool) -> Gone:
+        if self._closing or broke or not self._decoder.between:
             return Gone(clean=self._closing, how=self._how)
         return Gone(clean=True, how="goodbye")
-
-    def _wake(self) -> None:
-        """Interrupts the reader of a connection that has been closed; the hub calls this."""
-        if not self._finishing:
-            self._inlet.interrupt(Gone(clean=True, how=self._how))
 
     def _read_out(self, until_s: float) -> None:
         while (left_s := until_s - time.monotonic()) > 0:

@@ -1,4 +1,4 @@
-"""One WebSocket connection over a gevent socket: `Inlet` reads, `Outbox` writes, `Framing` knows the protocol.
+"""One WebSocket connection over a gevent socket; `Framing` knows the protocol.
 
 It is there instead of flask-sock's, which is simple-websocket's: that writes from two greenlets and reads ahead without
 bound. No compression: it would cost more than it saves on messages of this size.
@@ -18,10 +18,8 @@ from wsproto.events import CloseConnection, Ping, Pong
 from battlebot.config import Settings
 from battlebot.runtime.acknowledging import acknowledge
 from battlebot.transports.connection import Frame, Gone
-from battlebot.transports.inlet import Inlet
-from battlebot.transports.keepalive import keep_alive
 from battlebot.transports.limits import Rate
-from battlebot.transports.outbox import SEND_BUFFER_BYTES, Outbox
+from battlebot.transports.peersocket import PeerSocket
 from battlebot.transports.wsframing import Broken, Framing, Message, Part, Said
 from battlebot.wire import closing
 from battlebot.wire.closing import Closing
@@ -33,7 +31,7 @@ UNANSWERED_PINGS = 2
 ANSWERED_S = 1.0
 
 
-class WebSocket:
+class WebSocket(PeerSocket):
     """A `Connection`, made from a WSGI environment that holds the upgrade request and the socket.
 
     After the conversation, the caller must call `finish`; gunicorn then closes the socket.
@@ -41,28 +39,16 @@ class WebSocket:
 
     def __init__(self, environ: Mapping[str, Any], settings: Settings, address: str) -> None:
         """Answers the upgrade. Raises BadUpgrade, with the socket unchanged."""
-        self.address = address
+        answer = accepted(environ)
+        super().__init__(environ["gunicorn.socket"], settings, address)
         self.parting: str | None = None
-        self._settings = settings
-        self._sock: socket.socket = environ["gunicorn.socket"]
         self._framing = Framing(settings.max_message_bytes)
         self._frames: deque[Frame] = deque()
         self._pings = 0
         self._fragments = Rate(settings.max_messages_per_s)
-        self._closing = False
-        self._how = "broken"
         self._deaf = False
-        self._finishing = False
         self._goodbye: bytes | None = None  # the answer to the peer's close frame
         self._answerer: gevent.Greenlet | None = None
-        self._cutter: gevent.Greenlet | None = None
-        answer = accepted(environ)
-        # reading and writing have separate time-outs; the socket's would apply to both
-        self._sock.settimeout(None)
-        self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
-        keep_alive(self._sock)
-        self._inlet = Inlet(self._sock)
-        self._outbox = Outbox(self._sock, settings.outbox_messages, settings.send_timeout_s)
         self._outbox.put(answer)
 
     def receive(self, timeout_s: float | None) -> Frame | None:
@@ -100,24 +86,13 @@ class WebSocket:
         self._outbox.drain(self._settings.send_timeout_s)
         return not (self._closing or self._outbox.failed or self._outbox.held_up)
 
-    @property
-    def has_ended(self) -> bool:
-        """Whether the peer has ended the connection, as far as is known, though it may have said something before."""
-        return self._inlet.has_ended
-
-    @property
-    def held_up(self) -> bool:
-        """Whether messages wait because the peer does not read."""
-        return self._outbox.held_up
-
     def close(self, reason: Closing) -> None:
         """Queues the close frame after all messages; cuts the connection if that is not read in time."""
         if self._closing:
             return
         self._closing = True
         self._outbox.put_last(self._last_frame(reason))
-        self._cutter = gevent.spawn_later(self._settings.close_timeout_s, self._outbox.cut)
-        gevent.get_hub().loop.run_callback(self._wake)
+        self._cut_soon()
 
     def _last_frame(self, reason: Closing) -> bytes:
         if self._goodbye is not None:
@@ -152,26 +127,8 @@ class WebSocket:
         # gunicorn closes the socket itself
         self._outbox.cut()
 
-    def _read(self, wait_s: float) -> bytes | None:
-        """Returns what the peer sent, or None if nothing came in time. Raises Gone at the end of the stream."""
-        try:
-            data = self._inlet.read(max(wait_s, 0.001))
-        except OSError:
-            raise self._ended() from None
-        if data == b"":
-            raise self._ended()
-        return data
-
-    def _ended(self) -> Gone:
-        """Returns how the stream ended; if the peer did not read, that was its own doing."""
-        if self._outbox.failed and self._outbox.held_up and not self._closing:
-            return Gone(clean=True, how=closing.SLOW_READER.slug)
+    def _ended(self, broke: bool) -> Gone:
         return Gone(clean=self._framing.is_over or self._closing, how=self._how)
-
-    def _wake(self) -> None:
-        """Interrupts the reader of a connection that has been closed; the hub calls this."""
-        if not self._finishing:
-            self._inlet.interrupt(Gone(clean=True, how=self._how))
 
     def _take(self, data: bytes, received_s: float) -> None:
         text = self._framing.whole(data)

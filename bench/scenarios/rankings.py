@@ -13,7 +13,7 @@ from array import array
 from collections.abc import Iterable
 
 from battlebot.storage import Storage
-from battlebot.storage.moves import pair_moves, standing_moves
+from battlebot.storage.moves import move
 from bench.house import House
 from bench.load.tally import percentiles_ms
 from bench.machine import cpu_s
@@ -78,8 +78,7 @@ def _store(storage: Storage, matches: Iterable[Row]) -> int:
     """Stores the matches with what the archive keeps of them; returns how many they were."""
     some = list(matches)
     storage.database["games"].insert_many(some, ordered=False)
-    storage.database["standings"].bulk_write(standing_moves(some))
-    storage.database["pairs"].bulk_write(pair_moves(some), ordered=False)
+    move(storage.database["standings"], storage.database["pairs"], some)
     return len(some)
 
 

@@ -215,7 +215,7 @@ def test_a_registration_in_doubt_is_not_looked_for_for_ever(storage: Storage, mo
     taking_back = TakingBack(storage.bots)
     for number in (1, 2):
         taking_back.add("new", b"sealed")
-        wait_for(lambda: taking_back.idle, "the end")
+        wait_for(lambda: not taking_back._left, "the end")
         assert asked == [("new", b"sealed")] * (2 + 2 * number)
 
 
@@ -232,7 +232,7 @@ def test_a_mistake_of_ours_ends_the_search_for_a_registration(
     taking_back = TakingBack(storage.bots)
     with capture_logs() as logs:
         taking_back.add("new", b"sealed")
-        wait_for(lambda: taking_back.idle, "the end")
+        wait_for(lambda: not taking_back._left, "the end")
     assert [line["event"] for line in logs] == ["registration.in_doubt", "registration.not_taken_back"]
 
 

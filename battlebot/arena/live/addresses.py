@@ -8,7 +8,7 @@ from typing import Any
 import redis
 
 from battlebot.redisio import keys
-from battlebot.redisio.connection import redis_errors
+from battlebot.redisio.connection import of_each, redis_errors
 
 KEPT_S = 60  # how long `keep` holds unless it is called again
 
@@ -22,11 +22,8 @@ class Addresses:
     def busy(self, addresses: Iterable[str]) -> dict[str, int]:
         """Returns address -> in how many live rated matches a stateless bot is asked there."""
         addresses = sorted(set(addresses))
-        with redis_errors():
-            pipeline = self._client.pipeline(transaction=False)
-            for address in addresses:
-                pipeline.scard(keys.asked_at(address))
-            return dict(zip(addresses, pipeline.execute(), strict=True))
+        counts = of_each(self._client, addresses, lambda pipeline, one: pipeline.scard(keys.asked_at(one)))
+        return dict(zip(addresses, counts, strict=True))
 
     def keep(self, addresses: Collection[str]) -> None:
         """Notes at which addresses places are kept for contests, at no others, for `KEPT_S`."""

@@ -56,7 +56,7 @@ class Finished:
             for match_id in match_ids:
                 pipeline.hget(keys.match(match_id), "doc")
                 pipeline.llen(keys.turns(match_id))
-            answers = pipeline.execute() if match_ids else []
+            answers = pipeline.execute()
         sizes = (_size(*pair) for pair in zip(answers[::2], answers[1::2], strict=True))
         rest = itertools.takewhile(lambda size: size <= most_bytes, itertools.accumulate(sizes))
         return list(match_ids[: max(1, len(list(rest)))])
@@ -71,7 +71,7 @@ class Finished:
             for match_id in match_ids:
                 pipeline.hmget(keys.match(match_id), "doc", "seq")
                 pipeline.lrange(keys.turns(match_id), 0, -1)
-            answers = pipeline.execute() if match_ids else []
+            answers = pipeline.execute()
         found = []
         for (document, seq), turns in zip(answers[::2], answers[1::2], strict=True):
             if document is not None and seq is not None:

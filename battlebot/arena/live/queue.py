@@ -11,7 +11,7 @@ import redis
 
 from battlebot.arena.places import STATELESS, is_stateless, node_of, place_and_bot, ticket_of
 from battlebot.redisio import keys
-from battlebot.redisio.connection import redis_errors, texts
+from battlebot.redisio.connection import of_each, redis_errors, texts
 from battlebot.redisio.scripts import Argument, Script, Scripts
 
 WAIT = Script("battlebot.arena.live", "wait.lua")
@@ -195,11 +195,9 @@ class Queues:
     def everybody(self) -> dict[str, list[Ticket]]:
         """Returns queue -> its tickets, of all queues in which somebody waits."""
         names = self.names()
-        with redis_errors():
-            pipeline = self._client.pipeline(transaction=False)
-            for name in names:
-                pipeline.zrange(keys.queue(name), 0, -1, withscores=True)
-            rows = pipeline.execute() if names else []
+        rows = of_each(
+            self._client, names, lambda pipeline, one: pipeline.zrange(keys.queue(one), 0, -1, withscores=True)
+        )
         return {name: _tickets(tickets) for name, tickets in zip(names, rows, strict=True)}
 
     def drop_node(self, node: str) -> None:

@@ -27,7 +27,7 @@ from battlebot.arena.live.calls import (
 )
 from battlebot.errors import Conflict, UnknownMatch, UnreadableMatch
 from battlebot.redisio import keys
-from battlebot.redisio.connection import held, redis_errors, texts, time_s
+from battlebot.redisio.connection import held, of_each, redis_errors, texts, time_s
 from battlebot.redisio.scripts import Script, Scripts
 from battlebot.redisio.transactions import Command
 from battlebot.referee.match import Match
@@ -218,11 +218,7 @@ class MatchStore:
 
         Half of that is for those that take no more than their share of it: few large ones displace no small ones.
         """
-        with redis_errors():
-            pipeline = self.client.pipeline(transaction=False)
-            for match_id in match_ids:
-                pipeline.hstrlen(keys.match(match_id), "doc")
-            sizes = pipeline.execute() if match_ids else []
+        sizes = of_each(self.client, match_ids, lambda pipeline, one: pipeline.hstrlen(keys.match(one), "doc"))
         half = most_bytes // 2
         fitting, left = [], half
         for match_id, size in zip(match_ids, sizes, strict=True):
@@ -246,22 +242,12 @@ class MatchStore:
 
     def documents(self, match_ids: Sequence[str]) -> list[tuple[str, bytes]]:
         """Returns (id, document) for those of the matches that Redis holds, read in one round trip."""
-        with redis_errors():
-            pipeline = self.client.pipeline(transaction=False)
-            for match_id in match_ids:
-                pipeline.hget(keys.match(match_id), "doc")
-            documents = pipeline.execute() if match_ids else []
+        documents = of_each(self.client, match_ids, lambda pipeline, one: pipeline.hget(keys.match(one), "doc"))
         return [(one, document) for one, document in zip(match_ids, documents, strict=True) if document is not None]
 
     def held(self, match_ids: Sequence[str]) -> set[str]:
         """Returns those of the matches that Redis holds, live or ended; one that was set aside is not held."""
-        if not match_ids:
-            return set()
-        with redis_errors():
-            pipeline = self.client.pipeline(transaction=False)
-            for match_id in match_ids:
-                pipeline.exists(keys.match(match_id))
-            there = pipeline.execute()
+        there = of_each(self.client, match_ids, lambda pipeline, one: pipeline.exists(keys.match(one)))
         return {match_id for match_id, is_there in zip(match_ids, there, strict=True) if is_there}
 
     def now_ms(self) -> int:

@@ -35,11 +35,10 @@ class Whereabouts:
             for seat in match.seats
             if seat.emptied_by is Fault.SERVER and seat.back_by_s is not None and seat.back_by_s <= now_s
         ]
-        elsewhere = [seat.bot for seat in missed if self._is_elsewhere(match, seat, now_s)]
+        elsewhere = [
+            seat.bot for seat in missed if self._plays(match, seat, now_s) or self._waits(match, seat.bot, now_s)
+        ]
         return Overdue(tuple(elsewhere)) if elsewhere else event
-
-    def _is_elsewhere(self, match: Match, seat: Seat, now_s: float) -> bool:
-        return self._plays(match, seat, now_s) or self._waits(match, seat.bot, now_s)
 
     def _plays(self, match: Match, seat: Seat, now_s: float) -> bool:
         """Returns whether it sits in its newest match, or sat at the end of one that began after the seat was left."""

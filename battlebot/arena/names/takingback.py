@@ -39,11 +39,6 @@ class TakingBack:
         if begins:
             in_background(self._run)
 
-    @property
-    def idle(self) -> bool:
-        """Whether nothing is left to be looked for."""
-        return not self._left
-
     def _run(self) -> None:
         goes_on = True
         while goes_on:

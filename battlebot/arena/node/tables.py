@@ -106,10 +106,6 @@ class Tables:
         """Notes that the player waits at `player.place` for a match to begin."""
         self._expected[player.place] = player
 
-    def expect_no_more(self, player: Player) -> None:
-        """Notes that the player no longer waits at its place."""
-        self._expected.pop(player.place, None)
-
     def depart(self, event: Left | Orphaned) -> None:
         """Notes that a place is left for good. A match may still have been made with it a moment before."""
         self._expected.pop(event.place, None)
@@ -182,7 +178,7 @@ class Tables:
 
     def seat(self, table: Table, player: Player) -> None:
         """Seats the player at the table; another connection of its bot that sat there is closed."""
-        self.expect_no_more(player)
+        self._expected.pop(player.place, None)
         other = table.players.get(player.bot)
         if other is not None and other is not player:
             self.unseat(table, other)

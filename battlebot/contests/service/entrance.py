@@ -59,7 +59,7 @@ class Entrance:
         it, and for a bot that is not on a closed contest's list; TooMany if the contest does not exist and the address
         has opened too many; Unavailable.
         """
-        found = self._contest(game, contest, address)
+        found = self._cached(game, contest) or self._look(game, contest) or self._opened(game, contest, address)
         if not _admits(found, bot):
             # the bot may have been entered since the contest was cached
             found = self._look(game, contest) or found
@@ -118,9 +118,6 @@ class Entrance:
     def _is_over(self, game: str, contest: str) -> bool:
         found = self._storage.contests.find(game, contest)
         return found is not None and found.state in OVER
-
-    def _contest(self, game: str, contest: str, address: str) -> Contest:
-        return self._cached(game, contest) or self._look(game, contest) or self._opened(game, contest, address)
 
     def _cached(self, game: str, contest: str) -> Contest | None:
         seen_s, known = self._known.get((game, contest), (HEARD_S, None))

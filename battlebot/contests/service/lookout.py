@@ -83,7 +83,7 @@ class Lookout:
             rows,
             lambda bots: self._pair_counts.of(contest, rows, bots),
             (points["win"], points["draw"], points["loss"]),
-            self._foreseen(contest, rows)["byes"],
+            self._foreseen(contest, rows)["byes"] if form.CLOSED else {},
         )
         return [{**row} for row in ranked]
 
@@ -117,7 +117,7 @@ class Lookout:
         `pairs` is empty if all meet together. Raises Refused if there are too many bots to show them all, and for a bot
         that is not in the contest.
         """
-        if bot is None and len(contest.bots(self._came(contest))) > MOST_BOTS:
+        if bot is None and len(contest.bots(self.storage.standings.came(contest))) > MOST_BOTS:
             raise Refused(f"With more than {MOST_BOTS} bots, say whose meetings: ?bot=.", field="bot", rule="required")
         alone = None if bot is None or self._has_schedule(contest) else [bot]
         if bot is not None and alone is None and bot not in contest.listed and not self._met(contest, bot):
@@ -220,19 +220,14 @@ class Lookout:
         found = seatings(self.store, self.storage.meetings.open_ids(game, contest))
         return {seat.bot: match_id for match_id, match in found.items() if not match.is_over for seat in match.seats}
 
-    def _came(self, contest: Contest) -> list[str]:
-        """The bots that have entered; none if there is a list of entrants, which is what counts then."""
-        if not contest.is_open:
-            return []
-        return sorted(row["bot_id"] for row in self.storage.standings.of_contest(*contest.where))
-
     def _situation(
         self, contest: Contest, bots: Collection[str] | None = None
     ) -> tuple[Situation, list[dict[str, Any]]]:
         """What the format sees, and the stored meetings: all, or only those of any of these bots."""
         kept, where = self.storage.meetings, contest.where
         rows = kept.of_contest(*where) if bots is None else kept.of_bots(*where, bots)
-        situation = situation_of(contest, rows, self._came(contest), self.storage.voids.of_contest(*where))
+        came, voids = self.storage.standings.came(contest), self.storage.voids.of_contest(*where)
+        situation = situation_of(contest, rows, came, voids)
         return replace(situation, call=self.call), rows
 
     def _met(self, contest: Contest, bot: str) -> bool:
@@ -248,9 +243,9 @@ class Lookout:
         return form.due(situation) if form.CLOSED and contest.state in ("running", "paused") else []
 
     def _foreseen(self, contest: Contest, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """`planned`, `byes` and `winner`."""
+        """`planned` and `winner`; of a closed contest also `byes`."""
         if not format_of(contest).CLOSED:
-            return {"planned": self._planned_of_open(contest, rows), "byes": {}, "winner": None}
+            return {"planned": self._planned_of_open(contest, rows), "winner": None}
         return self._foresight.of(contest, _played(rows))
 
     def _planned_of_open(self, contest: Contest, rows: Sequence[Mapping[str, Any]]) -> int:

@@ -121,7 +121,7 @@ class Organiser:
 
         def decide(contest: Contest) -> Change | None:
             self._requirements.of_bots(game, bots)
-            change = decided.entered(contest, bots, self._came(contest), by)
+            change = decided.entered(contest, bots, self.storage.standings.came(contest), by)
             if change is not None and change.contest.entrants != contest.entrants:
                 self._requirements.of_contest(change.contest)
             return change
@@ -135,7 +135,7 @@ class Organiser:
         """
 
         def decide(contest: Contest) -> Change | None:
-            change = decided.withdrawn(contest, bot, self._came(contest), by)
+            change = decided.withdrawn(contest, bot, self.storage.standings.came(contest), by)
             if change is not None:
                 self._requirements.of_those_who_stay(change.contest)
             return change
@@ -202,19 +202,19 @@ class Organiser:
 
     def stop_void(self) -> None:
         """Stops matches that were taken back but are still live; for the sweep."""
-        over = []
+        stopped = []
         for row in self.storage.voids.playing():
             may_begin = (sharedtime.now() - row["at"]).total_seconds() < MAY_BEGIN_S
             try:
                 if self._stop(row["_id"], row["reason"]) or not may_begin:
-                    over.append(row["_id"])
+                    stopped.append(row["_id"])
             except Unavailable:
                 raise
             except Exception:
                 if may_tell(("stop", row["_id"])):
                     log.exception("match.not_stopped", match=row["_id"])
-        if over:
-            self.storage.voids.stopped(over)
+        if stopped:
+            self.storage.voids.stopped(stopped)
 
     def contest(self, game: str, name: str) -> Contest:
         """The contest. Raises UnknownContest."""
@@ -254,12 +254,6 @@ class Organiser:
         except UnknownMatch:
             return False
         return True
-
-    def _came(self, contest: Contest) -> list[str]:
-        """The bots that have entered an open contest; empty for one with a list."""
-        if not contest.is_open:
-            return []
-        return [row["bot_id"] for row in self.storage.standings.of_contest(*contest.where)]
 
     def _tell(self, done: Changed) -> None:
         contest = done.contest

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import structlog
 
-from battlebot.errors import BadAddress, BadMessage
+from battlebot.errors import BadMessage
 from battlebot.stateless.asking import Failure, Question, Reply
 from battlebot.stateless.nats.line import NatsLine, NoLine, NotPassedOn, Silence
 from battlebot.stateless.nats.repeats import EventMark, mark_of
@@ -40,11 +40,11 @@ class NatsBots:
         subject_of(address)
 
     def ask(self, question: Question) -> Reply:
-        """Sends one request; accepts a reply to it or an answer published to `bot.publish_event.<uid>`."""
-        try:
-            subject = subject_of(question.address)
-        except BadAddress as error:
-            return Reply(failure=Failure(error.code, str(error)))
+        """Sends one request; accepts a reply to it or an answer published to `bot.publish_event.<uid>`.
+
+        Raises BadAddress.
+        """
+        subject = subject_of(question.address)
         if question.game != GAME:
             return Reply(failure=Failure("bad-game", f"Over NATS bots are asked in matches of {GAME} only."))
         try:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar, NoReturn
 
 from battlebot.errors import BadAddress
-from battlebot.stateless.asking import Failure, Question, Reply
+from battlebot.stateless.asking import Question, Reply
 from battlebot.stateless.nats.subject import SCHEMES, subject_of
 
 
@@ -21,11 +21,8 @@ class NoNats:
         raise BadAddress("This server asks no bots over NATS: it has no NATS_URL.", field="url")
 
     def ask(self, question: Question) -> Reply:
-        """Asks nobody; the reply says why."""
-        try:
-            self.check(question.address)
-        except BadAddress as error:
-            return Reply(failure=Failure(error.code, str(error)))
+        """Raises BadAddress: nobody can be asked."""
+        self.check(question.address)
 
     def start(self) -> None:
         """Does nothing."""

@@ -1,14 +1,24 @@
-"""Counting by key, in windows of time that begin with a key's first count. No I/O."""
+"""Counting by key: what there is now, and what came within a window of time. No I/O."""
 
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 
 
+class Tally(Counter[str]):
+    """What there is of each key; a key of which there is nothing is not kept."""
+
+    def take_off(self, key: str, count: int = 1) -> None:
+        """Counts so many less."""
+        self[key] -= count
+        if not self[key]:
+            del self[key]
+
+
 class Windows:
-    """Counts up to `most` of each key in `window_s` seconds.
+    """Counts up to `most` of each key in `window_s` seconds, from the key's first count on.
 
     To count costs the same however many keys there are: for each, flask-limiter's counter in memory looks at all.
     """

@@ -1,10 +1,22 @@
-"""How often a key was counted in its window of time, with a clock of our own."""
+"""What there is of a key, and how often it was counted in its window of time, with a clock of our own."""
 
 from __future__ import annotations
 
 from clocks import Clock
 
-from battlebot.runtime.windows import Windows
+from battlebot.runtime.counting import Tally, Windows
+
+
+def test_a_key_of_which_nothing_is_left_is_forgotten() -> None:
+    """The memory is that of the keys of which there is something."""
+    held = Tally()
+    held.update({"a": 2, "b": 5})
+    held.take_off("a")
+    held.take_off("b", 5)
+    assert held == {"a": 1}
+    assert "b" not in held
+    held.take_off("a")
+    assert len(held) == held.total() == 0
 
 
 def test_each_key_has_a_window_from_its_first_count() -> None:
