@@ -15,6 +15,7 @@ from battlebot.config import are_keys
 from battlebot.errors import EmbeddedError
 
 _SOCKET_PATH_BYTES = 100  # sun_path holds 108 on Linux and 104 on macOS, with the closing zero
+_READ_OTHERWISE = set(":,?#[%")  # mongod's addresses and Valkey's URL with one of them in a path would mean another
 
 
 class DataFolder:
@@ -136,9 +137,9 @@ def socket_folder(data: Path) -> Path:
     so that the folder a killed server left behind is reused. Raises EmbeddedError if no such folder can be made.
     """
     name = f"battlebot-{os.geteuid()}-{hashlib.sha256(os.fsencode(data.resolve())).hexdigest()[:12]}"
-    # the folder of temporary files may have too long a path, too
-    roots = (tempfile.gettempdir(), "/tmp")  # noqa: S108
-    root = next(root for root in roots if len(os.fsencode(root)) + 50 <= _SOCKET_PATH_BYTES)
+    # that of temporary files may be relative, and the stores go to folders of their own
+    temporary = os.path.abspath(tempfile.gettempdir())  # noqa: PTH100 - `Path.absolute` would keep `..`
+    root = temporary if _fits_sockets(temporary) else "/tmp"  # noqa: S108
     folder = Path(root) / name
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -151,3 +152,8 @@ def socket_folder(data: Path) -> Path:
         raise EmbeddedError(f"No folder for sockets can be made in {root}: {error.strerror}.") from error
     # Another user has taken the name (/tmp is shared): any other name will do
     return Path(tempfile.mkdtemp(prefix="battlebot-", dir=root))
+
+
+def _fits_sockets(root: str) -> bool:
+    """Whether a socket in a folder of ours in `root` can be addressed."""
+    return len(os.fsencode(root)) + 50 <= _SOCKET_PATH_BYTES and _READ_OTHERWISE.isdisjoint(root)
