@@ -15,6 +15,7 @@ from pathlib import Path
 
 from battlebot.embedded import launch
 from battlebot.embedded.lastwords import most_telling
+from battlebot.embedded.limits import perhaps, small_limits
 from battlebot.errors import EmbeddedError
 
 # mongod needs room for a file of 100 MB when it starts
@@ -69,7 +70,7 @@ class Child:
             self._begun = os.fstat(output).st_size if output is not None else 0
             self._popen = self._start(output)
         except OSError as error:
-            raise EmbeddedError(f"{program.name} cannot be started: {error.strerror}.") from error
+            raise EmbeddedError(f"{program.name} cannot be started: {error.strerror}.{small_limits()}") from error
         finally:
             if output is not None:
                 os.close(output)
@@ -134,9 +135,9 @@ class Child:
         deadline_s = time.monotonic() + limit_s
         while not ready():
             if not self.alive:
-                raise EmbeddedError(f"{self.program.name} ended at its start ({self.status()}){self.last_words()}")
+                raise EmbeddedError(f"{self.program.name} ended at its start ({self.status()}){self.why()}")
             if time.monotonic() > deadline_s:
-                raise EmbeddedError(f"{self.program.name} was not ready after {limit_s:g} seconds{self.last_words()}")
+                raise EmbeddedError(f"{self.program.name} was not ready after {limit_s:g} seconds{self.why()}")
             time.sleep(0.05)
 
     def bound_log(self) -> None:
@@ -151,6 +152,11 @@ class Child:
                     shutil.copy(log, log.with_suffix(".log.1"))
                 os.truncate(log, 0)
                 self._begun = 0
+
+    def why(self) -> str:
+        """Its last words, and what kept it from running if that may be a limit of the system's."""
+        words, limits = self.last_words(), perhaps(self.status())
+        return f"{words.removesuffix('.')}.{limits}" if limits else words
 
     def last_words(self) -> str:
         """`: ` with the most telling line of its log, and the log's path; `.` if it has none, or none to be read."""

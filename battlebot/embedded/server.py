@@ -168,8 +168,8 @@ def _wait_until_ready(server: Server, limit_s: float) -> None:
     for part, what, holds in conditions:
         while not holds(server.settings):
             if time.monotonic() > deadline_s:
-                words = server.child(part).last_words()
-                raise EmbeddedError(f"{what} did not answer within {limit_s:g} seconds{words}")
+                why = server.child(part).why()
+                raise EmbeddedError(f"{what} did not answer within {limit_s:g} seconds{why}")
             server.supervisor.wait(0.05)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import structlog
 
+from battlebot.embedded.limits import KILLED
 from battlebot.embedded.process import LEAST_ROOM_MB, Child, Program
 from battlebot.errors import EmbeddedError
 
@@ -158,8 +159,9 @@ class Supervisor:
             log.error("part.disk_full", part=name, status=how, least_free_mb=LEAST_ROOM_MB)
         if place.deaths == GIVE_UP_DEATHS and not place.child.program.optional:
             raise EmbeddedError(
-                f"{name} died {GIVE_UP_DEATHS} times, never {SETTLED_S:g} seconds old ({how}){place.child.last_words()}"
+                f"{name} died {GIVE_UP_DEATHS} times, never {SETTLED_S:g} seconds old ({how}){place.child.why()}"
             )
         place.restart_s = now_s + place.delay_s
-        log.warning("part.died", part=name, status=how, restart_in_s=place.delay_s)
+        perhaps = {"perhaps": "memory ran out"} if how == KILLED else {}
+        log.warning("part.died", part=name, status=how, restart_in_s=place.delay_s, **perhaps)
         place.delay_s = min(place.delay_s * 2, LONGEST_DELAY_S)
