@@ -175,6 +175,11 @@ class Child:
         return f": {words} (see {log})" if words is not None else f" (see {log})."
 
 
+def without_room(sentence: str) -> EmbeddedError:
+    """The error of a child that ended as the sentence says, on a full disk: its log may have had no room for why."""
+    return EmbeddedError(f"{sentence.removesuffix('.')}; less than {LEAST_ROOM_MB} MB are free on its disk.")
+
+
 def kill_all() -> None:
     """Send SIGKILL to every child that has not been stopped. Safe in a signal handler: never waits."""
     for child in list(_started):

@@ -68,6 +68,12 @@ class Supervisor:
         with self._lock:
             return self._places[name].child
 
+    def waits_for_room(self) -> Child | None:
+        """A child that has ended and is not started again, because its disk is full."""
+        with self._lock:
+            waiting = (place.child for place in self._places.values() if place.restart_s is not None)
+            return next((child for child in waiting if not child.program.has_room()), None)
+
     def stop_one(self, name: str) -> None:
         """Stop one child gracefully and no longer supervise it. Raises KeyError."""
         with self._lock:
