@@ -16,6 +16,7 @@ ARGS ?=
 FUZZ_EXAMPLES ?= 2000
 # What a user's own settings of pip and Python say is meant for other programs: these would keep ours from working.
 export PIP_USER := 0
+unexport PIP_TARGET PIP_PREFIX PIP_ROOT PIP_DRY_RUN PIP_NO_DEPS
 unexport PYTHONHOME PYTHONPATH PYTHONSAFEPATH PYTHONOPTIMIZE PYTHONWARNINGS
 # Many processes are started here, by tests above all: each would compile what it imports anew.
 unexport PYTHONDONTWRITEBYTECODE

@@ -89,8 +89,9 @@ def test_a_link_to_another_folders_environment_leaves_that_alone(
 
 
 def test_settings_for_other_programs_are_kept_from_ours(copy: Path) -> None:
-    """`user = true` is common in pip's settings, and refused in a virtual environment."""
+    """`user = true` is common in pip's settings, and refused in a virtual environment; others install elsewhere."""
     meant_for_others = ("PYTHONPATH", "PYTHONHOME", "PYTHONOPTIMIZE", "PYTHONWARNINGS", "PYTHONSAFEPATH")
+    meant_for_others += ("PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_DRY_RUN", "PIP_NO_DEPS")
     with (copy / "Makefile").open("a") as stream:
         stream.write("\nshown:\n\t@env\n")
     environment = os.environ | dict.fromkeys(meant_for_others, "1") | {"PIP_USER": "1"}
