@@ -118,5 +118,6 @@ $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "make: no Python 3.11 to 3.14 was found; name one by PYTHON=/path/to/python" >&2; exit 1; }
 	@$(PYTHON) -I -c '$(SUITABLE)' || { echo "make: $(PYTHON) is not a Python 3.11 to 3.14; name one by PYTHON=/path/to/python" >&2; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "make: $(PYTHON) cannot make virtual environments; on Debian and Ubuntu install the package python3-venv" >&2; exit 1; }
+	@case "$$PWD" in *'$$'*) echo "make: setuptools installs nothing from a folder with a \$$ in its path; rename it" >&2; exit 1;; esac
 	@test ! -L $(VENV) || rm $(VENV) # what it leads to is another folder's
 	@$(PYTHON) -m venv --clear $(VENV) || { rm -rf $(VENV); exit 1; }

@@ -88,6 +88,20 @@ def test_a_link_to_another_folders_environment_leaves_that_alone(
     assert (copy / ".venv" / "bin" / "python").exists()
 
 
+def test_a_folder_that_nothing_is_installed_from_is_one_clear_line(tmp_path: Path) -> None:
+    """setuptools would take what follows the dollar for a variable of its own, and fail by a traceback."""
+    folder = tmp_path / "a$b"
+    folder.mkdir()
+    for name in INPUTS:
+        shutil.copy(ROOT / name, folder)
+    command = ["make", f"PYTHON={sys.executable}", ".venv/bin/python"]
+    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert ended.returncode == 2
+    told, _ = ended.stderr.splitlines()
+    assert told == "make: setuptools installs nothing from a folder with a $ in its path; rename it"
+    assert not (folder / ".venv").exists()
+
+
 def test_settings_for_other_programs_are_kept_from_ours(copy: Path) -> None:
     """`user = true` is common in pip's settings, and refused in a virtual environment; others install elsewhere."""
     meant_for_others = ("PYTHONPATH", "PYTHONHOME", "PYTHONOPTIMIZE", "PYTHONWARNINGS", "PYTHONSAFEPATH")
