@@ -114,7 +114,8 @@ def _program(bot_id: str, sample: str, onlooker: Onlooker, folder: Path) -> Prog
         "auth": str(folder / f"{bot_id}.json"),
     }
     arguments = [word for option, value in options.items() for word in (f"--{option}", value)]
-    command = [sys.executable, "-m", f"battlebot.client.samples.{sample}", *arguments]
+    # -P: whatever is in the folder that the demo is started in is not taken for a library's
+    command = [sys.executable, "-P", "-m", f"battlebot.client.samples.{sample}", *arguments]
     return Program(name=bot_id, command=command, log=folder / f"{bot_id}.log", stop_s=2.0)
 
 
