@@ -142,16 +142,22 @@ def socket_folder(data: Path) -> Path:
     root = temporary if _fits_sockets(temporary) else "/tmp"  # noqa: S108
     folder = Path(root) / name
     try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
-        if stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077:
+        if make_private(folder):
             return folder
-    except FileExistsError:
-        pass
     except OSError as error:
         raise EmbeddedError(f"No folder for sockets can be made in {root}: {error.strerror}.") from error
     # Another user has taken the name (/tmp is shared): any other name will do
     return Path(tempfile.mkdtemp(prefix="battlebot-", dir=root))
+
+
+def make_private(folder: Path) -> bool:
+    """Make a folder (mode 0700) unless it is there; whether it is a folder that only we may enter. Raises OSError."""
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except FileExistsError:
+        return False
+    found = folder.lstat()
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077
 
 
 def _fits_sockets(root: str) -> bool:

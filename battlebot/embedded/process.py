@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from battlebot.embedded import launch
+from battlebot.embedded.folder import make_private
 from battlebot.embedded.lastwords import most_telling
 from battlebot.embedded.limits import perhaps, small_limits
 from battlebot.errors import EmbeddedError
@@ -32,7 +33,8 @@ class Program:
     """What to run. `log` receives its output (None: it shares ours); `stop_s` is the time between SIGTERM and SIGKILL.
 
     `disk`: a folder on the disk where it needs free space. `waits_for_none`: at shutdown it is asked to stop at once,
-    without waiting for programs started after it. `optional`: its repeated deaths do not stop the others.
+    without waiting for programs started after it. `optional`: its repeated deaths do not stop the others. `socket`:
+    where it listens, in a folder that is made again if it is gone.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Program:
     disk: Path | None = None
     waits_for_none: bool = False
     optional: bool = False
+    socket: Path | None = None
 
     def has_room(self) -> bool:
         """Whether its disk has enough free space for it to start."""
@@ -66,6 +69,8 @@ class Child:
         self.program = program
         output = None
         try:
+            if program.socket and not make_private(program.socket.parent):
+                raise EmbeddedError(f"{program.name} cannot be started: {program.socket.parent} is another user's.")
             output = _open_log(program.log) if program.log else None
             self._begun = os.fstat(output).st_size if output is not None else 0
             self._popen = self._start(output)
@@ -75,6 +80,7 @@ class Child:
             if output is not None:
                 os.close(output)
         self._asked = False
+        self._listened = False
         _started.add(self)
 
     def _start(self, output: int | None) -> subprocess.Popen[bytes]:
@@ -108,6 +114,15 @@ class Child:
         if code >= 0:
             return f"exit status {code}"
         return next((one.name for one in signal.Signals if one == -code), f"signal {-code}")
+
+    def is_cut_off(self) -> bool:
+        """Whether the socket at which it listened has been removed: nobody can connect to it any more."""
+        socket = self.program.socket
+        if socket is None or self._asked:
+            return False
+        here = socket.exists()
+        self._listened |= here
+        return self._listened and not here
 
     def ask_to_stop(self) -> None:
         """Send SIGTERM without waiting; once only, as many a program takes the second for a wish to end at once."""
