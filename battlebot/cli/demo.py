@@ -43,6 +43,14 @@ _EXIT_UNFINISHED = 1
 _EXIT_INTERRUPTED = 130
 
 
+class _Console(Console):
+    """Says that its reader has gone as all commands do: else as if the contest were not over."""
+
+    def on_broken_pipe(self) -> None:
+        """Raises the BrokenPipeError that it is called in."""
+        raise BrokenPipeError
+
+
 def run_demo(settings: Settings, *, game: str, leave: bool, limit_s: float) -> int:
     """Play a contest and show it; then serve until Ctrl-C, or return if `leave`.
 
@@ -53,7 +61,7 @@ def run_demo(settings: Settings, *, game: str, leave: bool, limit_s: float) -> i
     settings = replace(settings, meetings_cap=MEETINGS, contests_by_login=True, tcp_port=0)
     # The terminal is for the progress bar: log warnings and errors only
     configure_logs(replace(settings, log_level="warning"))
-    console = Console()
+    console = _Console()
     status = _EXIT_INTERRUPTED
     with stopped_by_signals():
         console.print("Starting Valkey, mongod, a web node, a worker and beat ...")
