@@ -20,6 +20,8 @@ unexport PIP_TARGET PIP_PREFIX PIP_ROOT PIP_DRY_RUN PIP_NO_DEPS
 unexport PYTHONHOME PYTHONPATH PYTHONSAFEPATH PYTHONOPTIMIZE PYTHONWARNINGS
 # Many processes are started here, by tests above all: each would compile what it imports anew.
 unexport PYTHONDONTWRITEBYTECODE
+# What the tests read and write is UTF-8, whatever the encoding of the machine's language is.
+test test-long fuzz: export PYTHONUTF8 := 1
 SEED ?= $(shell date +%s)
 
 # What is installed is of no use once the folder has been moved or copied, or the system has another Python.

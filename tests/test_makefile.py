@@ -88,6 +88,15 @@ def test_a_link_to_another_folders_environment_leaves_that_alone(
     assert (copy / ".venv" / "bin" / "python").exists()
 
 
+def test_the_tests_have_one_encoding_on_every_machine(copy: Path) -> None:
+    """Otherwise those that read a file would fail where the language has another: with LC_ALL=C, say."""
+    python = copy / ".venv" / "bin" / "python"
+    python.write_text(python.read_text().replace("\nexec", '\ntest "$2" != pytest || exec env\nexec'))
+    environment = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0"}
+    shown = subprocess.run(["make", "test"], cwd=copy, env=environment, check=True, capture_output=True, text=True)
+    assert "PYTHONUTF8=1" in shown.stdout.splitlines()
+
+
 def test_a_folder_that_nothing_is_installed_from_is_one_clear_line(tmp_path: Path) -> None:
     """setuptools would take what follows the dollar for a variable of its own, and fail by a traceback."""
     folder = tmp_path / "a$b"
