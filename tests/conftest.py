@@ -32,8 +32,8 @@ SLOWER_THAN_NEW = 5_000  # documents; deleting more is slower than dropping the 
 
 
 def pytest_configure() -> None:
-    """Plain logs, and the usual signals for what tests start; nothing that a shell says to another's Celery."""
-    for name in [name for name in os.environ if name.startswith("CELERY_")]:
+    """Plain logs, the usual signals for what tests start; neither proxies nor what is meant for another's Celery."""
+    for name in [name for name in os.environ if name.startswith("CELERY_") or name.lower().endswith("_proxy")]:
         del os.environ[name]
     # a shell that runs the tests in the background has it ignored
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
