@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import resource
+from contextlib import suppress
+from pathlib import Path
 
 KILLED = "SIGKILL"  # the status of a part by Linux's doing, or an operator's: we send it only to those we stop
 SERVER_MB = 600  # of memory that a whole server with its own stores takes
@@ -26,7 +28,22 @@ def small_limits() -> str:
         allowed = resource.getrlimit(limit)[0]
         if allowed != resource.RLIM_INFINITY and allowed < enough:
             found.append(f"{allowed // unit} {counted} ({name})")
+    tasks, enough = _tasks_of_group(), _ENOUGH[resource.RLIMIT_NPROC][0]
+    if tasks is not None and tasks < enough:
+        found.append(f"{tasks} processes and threads (pids.max of its control group)")
     return f" The system allows only {' and '.join(found)} here: raise the limit." if found else ""
+
+
+def _tasks_of_group(groups: Path = Path("/proc/self/cgroup"), root: Path = Path("/sys/fs/cgroup")) -> int | None:
+    """How many processes and threads the container or the service that we are in may have; None if that is not told."""
+    with suppress(OSError):
+        for line in groups.read_text().splitlines():
+            _, kinds, path = line.split(":", 2)
+            if kinds in ("", "pids"):
+                # "max" is no number
+                with suppress(OSError, ValueError):
+                    return int((root / kinds / path.lstrip("/") / "pids.max").read_text())
+    return None
 
 
 def perhaps(status: str) -> str:

@@ -14,12 +14,13 @@ import pytest
 from processes import eventually
 from structlog.testing import capture_logs
 
-from battlebot.embedded.limits import perhaps, small_limits
+from battlebot.embedded import limits
+from battlebot.embedded.limits import _tasks_of_group, perhaps, small_limits
 from battlebot.embedded.process import Child, Program
 from battlebot.embedded.supervisor import Supervisor
 from battlebot.errors import EmbeddedError
 
-TELL = "from battlebot.embedded.limits import small_limits; print(small_limits())"
+TELL = "from battlebot.embedded import limits; limits._tasks_of_group = lambda: None; print(limits.small_limits())"
 
 
 def limited(code: str, **limits: int) -> str:
@@ -34,7 +35,7 @@ def limited(code: str, **limits: int) -> str:
 
 
 @pytest.mark.parametrize(
-    ("limits", "told"),
+    ("small", "told"),
     [
         ({"AS": 512 * 1024**2}, "524288 kB of addresses (ulimit -v)"),
         ({"DATA": 256 * 1024**2}, "262144 kB of data (ulimit -d)"),
@@ -42,17 +43,36 @@ def limited(code: str, **limits: int) -> str:
         ({"NPROC": 60}, "60 processes and threads (ulimit -u)"),
     ],
 )
-def test_small_limits_are_named_as_the_shell_does(limits: dict[str, int], told: str) -> None:
+def test_small_limits_are_named_as_the_shell_does(small: dict[str, int], told: str) -> None:
     """With what to do."""
-    assert limited(TELL, **limits) == f"The system allows only {told} here: raise the limit."
+    assert limited(TELL, **small) == f"The system allows only {told} here: raise the limit."
 
 
 def test_usual_limits_are_not_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """They explain nothing."""
     usual = {resource.RLIMIT_NPROC: 4096, resource.RLIMIT_NOFILE: 256}
+    monkeypatch.setattr(limits, "_tasks_of_group", lambda: 4096)
     monkeypatch.setattr(resource, "getrlimit", lambda limit: (usual.get(limit, resource.RLIM_INFINITY),) * 2)
     assert small_limits() == ""
     assert perhaps("exit status 1") == ""
+
+
+@pytest.mark.parametrize(
+    ("groups", "file", "text", "allowed"),
+    [
+        ("0::/", "pids.max", "100\n", 100),
+        ("0::/system.slice/battlebot.service", "system.slice/battlebot.service/pids.max", "60\n", 60),
+        ("3:cpu:/\n2:pids:/docker/7\n0::/", "pids/docker/7/pids.max", "80\n", 80),
+        ("0::/", "pids.max", "max\n", None),
+        ("0::/gone", "pids.max", "100\n", None),
+    ],
+)
+def test_so_is_that_of_a_container(groups: str, file: str, text: str, allowed: int | None, tmp_path: Path) -> None:
+    """`docker run --pids-limit`, or TasksMax of a service; in both versions of control groups."""
+    (tmp_path / "cgroup").write_text(groups)
+    (tmp_path / "root" / file).parent.mkdir(parents=True)
+    (tmp_path / "root" / file).write_text(text)
+    assert _tasks_of_group(tmp_path / "cgroup", tmp_path / "root") == allowed
 
 
 def test_a_part_that_ends_at_its_start_is_told_with_the_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
