@@ -16,9 +16,12 @@ ARGS ?=
 FUZZ_EXAMPLES ?= 2000
 # What a user's own settings of pip and Python say is meant for other programs: these would keep ours from working.
 export PIP_USER := 0
+unexport PIP_TARGET PIP_PREFIX PIP_ROOT PIP_DRY_RUN PIP_NO_DEPS
 unexport PYTHONHOME PYTHONPATH PYTHONSAFEPATH PYTHONOPTIMIZE PYTHONWARNINGS
 # Many processes are started here, by tests above all: each would compile what it imports anew.
 unexport PYTHONDONTWRITEBYTECODE
+# What the tests read and write is UTF-8, whatever the encoding of the machine's language is.
+test test-long fuzz: export PYTHONUTF8 := 1
 SEED ?= $(shell date +%s)
 
 # What is installed is of no use once the folder has been moved or copied, or the system has another Python.
@@ -117,5 +120,6 @@ $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "make: no Python 3.11 to 3.14 was found; name one by PYTHON=/path/to/python" >&2; exit 1; }
 	@$(PYTHON) -I -c '$(SUITABLE)' || { echo "make: $(PYTHON) is not a Python 3.11 to 3.14; name one by PYTHON=/path/to/python" >&2; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "make: $(PYTHON) cannot make virtual environments; on Debian and Ubuntu install the package python3-venv" >&2; exit 1; }
+	@case "$$PWD" in *'$$'*) echo "make: setuptools installs nothing from a folder with a \$$ in its path; rename it" >&2; exit 1;; esac
 	@test ! -L $(VENV) || rm $(VENV) # what it leads to is another folder's
 	@$(PYTHON) -m venv --clear $(VENV) || { rm -rf $(VENV); exit 1; }

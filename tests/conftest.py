@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -31,7 +32,9 @@ SLOWER_THAN_NEW = 5_000  # documents; deleting more is slower than dropping the 
 
 
 def pytest_configure() -> None:
-    """Plain logs, and the usual signals for what tests start."""
+    """Plain logs, the usual signals for what tests start; neither proxies nor what is meant for another's Celery."""
+    for name in [name for name in os.environ if name.startswith("CELERY_") or name.lower().endswith("_proxy")]:
+        del os.environ[name]
     # a shell that runs the tests in the background has it ignored
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

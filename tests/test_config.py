@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, fields, replace
 from pathlib import Path
@@ -363,6 +365,18 @@ def test_settings_are_frozen() -> None:
     """Nobody changes them under another's feet."""
     with pytest.raises(FrozenInstanceError):
         Settings().port = 1  # type: ignore[misc]
+
+
+def test_a_file_that_may_not_be_read_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another user's, say. It may well be text."""
+
+    def refuse(path: Path, encoding: str) -> str:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    (tmp_path / ".env").touch()
+    monkeypatch.setattr(Path, "read_text", refuse)
+    with pytest.raises(SettingError, match=r"\.env cannot be read: Permission denied\.$"):
+        load_settings({}, tmp_path / ".env")
 
 
 @pytest.mark.parametrize("case", ["bytes in .env", "no such home", "blank is empty", "bounds in full", "override"])

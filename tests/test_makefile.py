@@ -88,9 +88,33 @@ def test_a_link_to_another_folders_environment_leaves_that_alone(
     assert (copy / ".venv" / "bin" / "python").exists()
 
 
+def test_the_tests_have_one_encoding_on_every_machine(copy: Path) -> None:
+    """Otherwise those that read a file would fail where the language has another: with LC_ALL=C, say."""
+    python = copy / ".venv" / "bin" / "python"
+    python.write_text(python.read_text().replace("\nexec", '\ntest "$2" != pytest || exec env\nexec'))
+    environment = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0"}
+    shown = subprocess.run(["make", "test"], cwd=copy, env=environment, check=True, capture_output=True, text=True)
+    assert "PYTHONUTF8=1" in shown.stdout.splitlines()
+
+
+def test_a_folder_that_nothing_is_installed_from_is_one_clear_line(tmp_path: Path) -> None:
+    """setuptools would take what follows the dollar for a variable of its own, and fail by a traceback."""
+    folder = tmp_path / "a$b"
+    folder.mkdir()
+    for name in INPUTS:
+        shutil.copy(ROOT / name, folder)
+    command = ["make", f"PYTHON={sys.executable}", ".venv/bin/python"]
+    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert ended.returncode == 2
+    told, _ = ended.stderr.splitlines()
+    assert told == "make: setuptools installs nothing from a folder with a $ in its path; rename it"
+    assert not (folder / ".venv").exists()
+
+
 def test_settings_for_other_programs_are_kept_from_ours(copy: Path) -> None:
-    """`user = true` is common in pip's settings, and refused in a virtual environment."""
+    """`user = true` is common in pip's settings, and refused in a virtual environment; others install elsewhere."""
     meant_for_others = ("PYTHONPATH", "PYTHONHOME", "PYTHONOPTIMIZE", "PYTHONWARNINGS", "PYTHONSAFEPATH")
+    meant_for_others += ("PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_DRY_RUN", "PIP_NO_DEPS")
     with (copy / "Makefile").open("a") as stream:
         stream.write("\nshown:\n\t@env\n")
     environment = os.environ | dict.fromkeys(meant_for_others, "1") | {"PIP_USER": "1"}

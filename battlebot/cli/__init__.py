@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 BOTS_WORKER = "worker --queue bots"
 _LAST_PLACE = 2  # the descriptor of stderr, after those of stdin and stdout
+_NO_THREAD = "can't start new thread"  # Python's words, for which it has no class
 _EXIT_ERROR = 2
 _EXIT_INTERRUPTED = 130
 _EXIT_NO_READER = 141  # as the shell reports a program that SIGPIPE ended: 1 would be a command's negative result
@@ -65,6 +66,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if not any(0xDC80 <= ord(char) <= 0xDCFF for char in error.object):
             raise
         status = _failed(f"{error.object!r} is not UTF-8.")
+    except RuntimeError as error:
+        if str(error) != _NO_THREAD:
+            raise
+        from battlebot.embedded.limits import small_limits
+
+        status = _failed(f"No more threads can be started.{small_limits()}")
     except OSError as error:
         what = f"{error.filename}: " if error.filename else ""
         status = _failed(f"{what}{error.strerror or error}.")

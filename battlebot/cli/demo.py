@@ -43,6 +43,14 @@ _EXIT_UNFINISHED = 1
 _EXIT_INTERRUPTED = 130
 
 
+class _Console(Console):
+    """Says that its reader has gone as all commands do: else as if the contest were not over."""
+
+    def on_broken_pipe(self) -> None:
+        """Raises the BrokenPipeError that it is called in."""
+        raise BrokenPipeError
+
+
 def run_demo(settings: Settings, *, game: str, leave: bool, limit_s: float) -> int:
     """Play a contest and show it; then serve until Ctrl-C, or return if `leave`.
 
@@ -53,7 +61,7 @@ def run_demo(settings: Settings, *, game: str, leave: bool, limit_s: float) -> i
     settings = replace(settings, meetings_cap=MEETINGS, contests_by_login=True, tcp_port=0)
     # The terminal is for the progress bar: log warnings and errors only
     configure_logs(replace(settings, log_level="warning"))
-    console = Console()
+    console = _Console()
     status = _EXIT_INTERRUPTED
     with stopped_by_signals():
         console.print("Starting Valkey, mongod, a web node, a worker and beat ...")
@@ -114,7 +122,8 @@ def _program(bot_id: str, sample: str, onlooker: Onlooker, folder: Path) -> Prog
         "auth": str(folder / f"{bot_id}.json"),
     }
     arguments = [word for option, value in options.items() for word in (f"--{option}", value)]
-    command = [sys.executable, "-m", f"battlebot.client.samples.{sample}", *arguments]
+    # -P: whatever is in the folder that the demo is started in is not taken for a library's
+    command = [sys.executable, "-P", "-m", f"battlebot.client.samples.{sample}", *arguments]
     return Program(name=bot_id, command=command, log=folder / f"{bot_id}.log", stop_s=2.0)
 
 

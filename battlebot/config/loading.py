@@ -81,7 +81,9 @@ def _nearest(name: str, names: Sequence[str], likeness: float) -> str | None:
 def _from_file(dotenv: Path | None) -> Mapping[str, str | None]:
     try:
         text = dotenv.read_text("utf-8") if dotenv is not None and dotenv.is_file() else ""
-    except (OSError, UnicodeDecodeError):
+    except OSError as error:
+        raise SettingError(f"{dotenv} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError:
         raise SettingError(f"{dotenv} cannot be read as UTF-8 text.") from None
     # a crash of the machine may leave them in place of what was written
     if "\0" in text:

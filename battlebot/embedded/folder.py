@@ -16,6 +16,7 @@ from battlebot.errors import EmbeddedError
 
 KEY_FILE = "secret_key"
 _SOCKET_PATH_BYTES = 100  # sun_path holds 108 on Linux and 104 on macOS, with the closing zero
+_READ_OTHERWISE = set(":,?#[%")  # mongod's addresses and Valkey's URL with one of them in a path would mean another
 
 
 class DataFolder:
@@ -146,18 +147,29 @@ def socket_folder(data: Path) -> Path:
     so that the folder a killed server left behind is reused. Raises EmbeddedError if no such folder can be made.
     """
     name = f"battlebot-{os.geteuid()}-{hashlib.sha256(os.fsencode(data.resolve())).hexdigest()[:12]}"
-    # the folder of temporary files may have too long a path, too
-    roots = (tempfile.gettempdir(), "/tmp")  # noqa: S108
-    root = next(root for root in roots if len(os.fsencode(root)) + 50 <= _SOCKET_PATH_BYTES)
+    # that of temporary files may be relative, and the stores go to folders of their own
+    temporary = os.path.abspath(tempfile.gettempdir())  # noqa: PTH100 - `Path.absolute` would keep `..`
+    root = temporary if _fits_sockets(temporary) else "/tmp"  # noqa: S108
     folder = Path(root) / name
     try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
-        if stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077:
+        if make_private(folder):
             return folder
-    except FileExistsError:
-        pass
     except OSError as error:
         raise EmbeddedError(f"No folder for sockets can be made in {root}: {error.strerror}.") from error
     # Another user has taken the name (/tmp is shared): any other name will do
     return Path(tempfile.mkdtemp(prefix="battlebot-", dir=root))
+
+
+def make_private(folder: Path) -> bool:
+    """Make a folder (mode 0700) unless it is there; whether it is a folder that only we may enter. Raises OSError."""
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except FileExistsError:
+        return False
+    found = folder.lstat()
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077
+
+
+def _fits_sockets(root: str) -> bool:
+    """Whether a socket in a folder of ours in `root` can be addressed."""
+    return len(os.fsencode(root)) + 50 <= _SOCKET_PATH_BYTES and _READ_OTHERWISE.isdisjoint(root)

@@ -14,6 +14,7 @@ _MOST_CHARACTERS = 300
 _WORDS_OF_ERRORS = ("error", "fatal", "failed", "can't")
 # after an error that says what it dies of: that it does, and advice
 _MONGODS_LAST = ("Fatal assertion", "Writing fatal message", "aborting after", "Please read the documentation")
+_WHERE = ("BACKTRACE", "Frame")  # dozens of lines, after all others
 _GUNICORNS_LAST = ("exited with code", "Shutting down", "Reason: ")  # after the error of its worker process
 _NOT_WHY = (0, -31804)  # codes of WiredTiger's: a remark, and a panic, which follows from an error
 # its process, the time, the severity: it knows no higher one, and also advises by it at its start ("WARNING ...")
@@ -31,7 +32,8 @@ def most_telling(lines: Iterable[str]) -> str | None:
     It has at most 300 characters.
     """
     words = [_words(line) for each in lines if (line := each.strip()) and not _is_torn(line)]
-    telling = [one for one in words if one.is_error] or words
+    told = [one for one in words if one.text not in _WHERE]
+    telling = [one for one in told if one.is_error] or told
     return telling[-1].text[:_MOST_CHARACTERS] if telling else None
 
 
@@ -63,7 +65,7 @@ def _of_mongod(event: dict[str, Any]) -> _Words:
         words = about["message"]
         text = ": ".join(filter(None, (f"{said} {words['msg']}", words.get("error_str"))))
         return _Words(text, is_error=is_error and about["error"] not in _NOT_WHY)
-    error = about.get("error", about.get("reason", ""))
+    error = about.get("error", about.get("reason", about.get("message", "")))
     detail = error["errmsg"] if isinstance(error, dict) else error
     return _Words(f"{said} {detail}".strip(), is_error=is_error and not any(last in said for last in _MONGODS_LAST))
 

@@ -50,6 +50,7 @@ def mongod_program(folder: DataFolder) -> Program:
         log=folder.path / "logs" / "mongod.log",
         stop_s=10.0,
         disk=folder.path,
+        socket=mongod_socket(folder.sockets),
     )
 
 

@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from battlebot.embedded import launch
+from battlebot.embedded.folder import make_private
 from battlebot.embedded.lastwords import most_telling
+from battlebot.embedded.limits import perhaps, small_limits
 from battlebot.errors import EmbeddedError
 
 # mongod needs room for a file of 100 MB when it starts
@@ -31,7 +33,8 @@ class Program:
     """What to run. `log` receives its output (None: it shares ours); `stop_s` is the time between SIGTERM and SIGKILL.
 
     `disk`: a folder on the disk where it needs free space. `waits_for_none`: at shutdown it is asked to stop at once,
-    without waiting for programs started after it. `optional`: its repeated deaths do not stop the others.
+    without waiting for programs started after it. `optional`: its repeated deaths do not stop the others. `socket`:
+    where it listens, in a folder that is made again if it is gone.
     """
 
     name: str
@@ -42,6 +45,7 @@ class Program:
     disk: Path | None = None
     waits_for_none: bool = False
     optional: bool = False
+    socket: Path | None = None
 
     def has_room(self) -> bool:
         """Whether its disk has enough free space for it to start."""
@@ -65,15 +69,18 @@ class Child:
         self.program = program
         output = None
         try:
+            if program.socket and not make_private(program.socket.parent):
+                raise EmbeddedError(f"{program.name} cannot be started: {program.socket.parent} is another user's.")
             output = _open_log(program.log) if program.log else None
             self._begun = os.fstat(output).st_size if output is not None else 0
             self._popen = self._start(output)
         except OSError as error:
-            raise EmbeddedError(f"{program.name} cannot be started: {error.strerror}.") from error
+            raise EmbeddedError(f"{program.name} cannot be started: {error.strerror}.{small_limits()}") from error
         finally:
             if output is not None:
                 os.close(output)
         self._asked = False
+        self._listened = False
         _started.add(self)
 
     def _start(self, output: int | None) -> subprocess.Popen[bytes]:
@@ -108,6 +115,15 @@ class Child:
             return f"exit status {code}"
         return next((one.name for one in signal.Signals if one == -code), f"signal {-code}")
 
+    def is_cut_off(self) -> bool:
+        """Whether the socket at which it listened has been removed: nobody can connect to it any more."""
+        socket = self.program.socket
+        if socket is None or self._asked:
+            return False
+        here = socket.exists()
+        self._listened |= here
+        return self._listened and not here
+
     def ask_to_stop(self) -> None:
         """Send SIGTERM without waiting; once only, as many a program takes the second for a wish to end at once."""
         if self.alive and not self._asked:
@@ -134,9 +150,9 @@ class Child:
         deadline_s = time.monotonic() + limit_s
         while not ready():
             if not self.alive:
-                raise EmbeddedError(f"{self.program.name} ended at its start ({self.status()}){self.last_words()}")
+                raise EmbeddedError(f"{self.program.name} ended at its start ({self.status()}){self.why()}")
             if time.monotonic() > deadline_s:
-                raise EmbeddedError(f"{self.program.name} was not ready after {limit_s:g} seconds{self.last_words()}")
+                raise EmbeddedError(f"{self.program.name} was not ready after {limit_s:g} seconds{self.why()}")
             time.sleep(0.05)
 
     def bound_log(self) -> None:
@@ -151,6 +167,11 @@ class Child:
                     shutil.copy(log, log.with_suffix(".log.1"))
                 os.truncate(log, 0)
                 self._begun = 0
+
+    def why(self) -> str:
+        """Its last words, and what kept it from running if that may be a limit of the system's."""
+        words, limits = self.last_words(), perhaps(self.status())
+        return f"{words.removesuffix('.')}.{limits}" if limits else words
 
     def last_words(self) -> str:
         """`: ` with the most telling line of its log, and the log's path; `.` if it has none, or none to be read."""
@@ -167,6 +188,11 @@ class Child:
             return "."
         words = most_telling(lines)
         return f": {words} (see {log})" if words is not None else f" (see {log})."
+
+
+def without_room(sentence: str) -> EmbeddedError:
+    """The error of a child that ended as the sentence says, on a full disk: its log may have had no room for why."""
+    return EmbeddedError(f"{sentence.removesuffix('.')}; less than {LEAST_ROOM_MB} MB are free on its disk.")
 
 
 def kill_all() -> None:

@@ -24,7 +24,7 @@ from battlebot.embedded.commands import (
 )
 from battlebot.embedded.interrupts import stopped_by_signals
 from battlebot.embedded.nats import has_own_nats, nats_program, with_nats
-from battlebot.embedded.process import Child, Program
+from battlebot.embedded.process import Child, Program, without_room
 from battlebot.embedded.semaphores import check_semaphores
 from battlebot.embedded.stores import Stores
 from battlebot.embedded.supervisor import Supervisor
@@ -168,8 +168,10 @@ def _wait_until_ready(server: Server, limit_s: float) -> None:
     for part, what, holds in conditions:
         while not holds(server.settings):
             if time.monotonic() > deadline_s:
-                words = server.child(part).last_words()
-                raise EmbeddedError(f"{what} did not answer within {limit_s:g} seconds{words}")
+                why = server.child(part).why()
+                raise EmbeddedError(f"{what} did not answer within {limit_s:g} seconds{why}")
+            if starved := server.supervisor.waits_for_room():
+                raise without_room(f"{starved.program.name} ended at its start ({starved.status()}){starved.why()}")
             server.supervisor.wait(0.05)
 
 

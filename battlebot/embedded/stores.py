@@ -9,7 +9,7 @@ from dataclasses import replace
 from battlebot.config import Settings
 from battlebot.embedded.folder import DataFolder
 from battlebot.embedded.mongod import mongod_program, mongod_uri, wait_for_primary
-from battlebot.embedded.process import LEAST_ROOM_MB, Child, Program
+from battlebot.embedded.process import Child, Program, without_room
 from battlebot.embedded.valkey import valkey_program, valkey_url, wait_for_valkey
 from battlebot.errors import EmbeddedError
 
@@ -60,10 +60,7 @@ class Stores:
                 if child.alive or attempt == _ATTEMPTS - 1:
                     if child.program.has_room():
                         raise
-                    # nor may its log have had room for why
-                    raise EmbeddedError(
-                        f"{str(error).removesuffix('.')}; less than {LEAST_ROOM_MB} MB are free on its disk."
-                    ) from error
+                    raise without_room(str(error)) from error
                 self.children[position] = Child(child.program)
 
     def stop(self) -> None:

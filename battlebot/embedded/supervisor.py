@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import structlog
 
+from battlebot.embedded.limits import KILLED
 from battlebot.embedded.process import LEAST_ROOM_MB, Child, Program
 from battlebot.errors import EmbeddedError
 
@@ -66,6 +67,12 @@ class Supervisor:
         """The current child of that name. Raises KeyError."""
         with self._lock:
             return self._places[name].child
+
+    def waits_for_room(self) -> Child | None:
+        """A child that has ended and is not started again, because its disk is full."""
+        with self._lock:
+            waiting = (place.child for place in self._places.values() if place.restart_s is not None)
+            return next((child for child in waiting if not child.program.has_room()), None)
 
     def stop_one(self, name: str) -> None:
         """Stop one child gracefully and no longer supervise it. Raises KeyError."""
@@ -130,6 +137,10 @@ class Supervisor:
             self._bury(place, now_s)
         elif place.restart_s is not None and now_s >= place.restart_s and place.child.program.has_room():
             self._restart(place, now_s)
+        elif place.restart_s is None and place.child.is_cut_off():
+            # as by what cleans /tmp; who is connected goes on, so that hardly anybody would notice
+            log.error("part.cut_off", part=place.child.program.name, socket=str(place.child.program.socket))
+            place.child.ask_to_stop()
         place.child.bound_log()
 
     def _restart(self, place: _Place, now_s: float) -> None:
@@ -158,8 +169,9 @@ class Supervisor:
             log.error("part.disk_full", part=name, status=how, least_free_mb=LEAST_ROOM_MB)
         if place.deaths == GIVE_UP_DEATHS and not place.child.program.optional:
             raise EmbeddedError(
-                f"{name} died {GIVE_UP_DEATHS} times, never {SETTLED_S:g} seconds old ({how}){place.child.last_words()}"
+                f"{name} died {GIVE_UP_DEATHS} times, never {SETTLED_S:g} seconds old ({how}){place.child.why()}"
             )
         place.restart_s = now_s + place.delay_s
-        log.warning("part.died", part=name, status=how, restart_in_s=place.delay_s)
+        perhaps = {"perhaps": "memory ran out"} if how == KILLED else {}
+        log.warning("part.died", part=name, status=how, restart_in_s=place.delay_s, **perhaps)
         place.delay_s = min(place.delay_s * 2, LONGEST_DELAY_S)

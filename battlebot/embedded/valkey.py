@@ -56,6 +56,7 @@ def valkey_program(folder: DataFolder) -> Program:
         environment=_environment(valkey),
         log=folder.path / "logs" / "valkey.log",
         disk=folder.path,
+        socket=valkey_socket(folder.sockets),
     )
 
 

@@ -474,7 +474,10 @@ def test_an_error_that_cannot_be_told_is_no_negative_result(words: list[str], no
         os.close(stderr)
 
 
-@pytest.mark.parametrize("words", [["settings"], ["--help"], ["--version"], ["serve", "--help"], ["contest", "--help"]])
+@pytest.mark.parametrize(
+    "words",
+    [["settings"], ["--help"], ["--version"], ["serve", "--help"], ["contest", "--help"], ["demo", "--exit"]],
+)
 def test_a_reader_that_has_gone_is_no_negative_result(words: list[str], tmp_path: Path) -> None:
     """Status 1 would say that the server refused, or that something is not as recorded."""
     read, write = os.pipe()

@@ -100,6 +100,22 @@ def test_sockets_fit_however_deep_the_folder_is(
     assert length <= 100
 
 
+@pytest.mark.parametrize("temporary", [".", "jobs:7", "a,b", "why?", "job#7", "[7]", "%41"])
+def test_sockets_can_be_addressed_whatever_tmpdir_is(
+    tmp_path: Path, temporary: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The stores leave our working directory; in an address of theirs some characters are none of a path's."""
+    # `tmp_path` would be too long for sockets anyway
+    with tempfile.TemporaryDirectory(dir="/tmp") as short:
+        (Path(short) / temporary).mkdir(exist_ok=True)
+        monkeypatch.chdir(short)
+        monkeypatch.setattr(tempfile, "tempdir", temporary if temporary == "." else f"{short}/{temporary}")
+        folder = DataFolder(tmp_path / "data")
+        folder.close()
+    assert folder.sockets.is_absolute()
+    assert set(str(folder.sockets)).isdisjoint(":,?#[%")
+
+
 def test_the_sockets_place_is_the_same_at_each_start_and_gone_between(tmp_path: Path) -> None:
     """A killed server's is used again, an ended one's is removed."""
     first = DataFolder(tmp_path / "data")

@@ -87,6 +87,7 @@ def wired_tiger(code: int, msg: str, what: str | None = None) -> tuple[str, str,
         ([("F", "Terminating.", {"reason": "-31803: WT_NOTFOUND"}), *DIES], "Terminating. -31803: WT_NOTFOUND"),
         ([("E", "Failed to handle request", {"error": "SplitHorizon"})], "Failed to handle request SplitHorizon"),
         ([("E", "No port", {"error": 98}), *DIES], "No port 98"),
+        ([("I", "Starting", {}), *DIES[2:]], "Writing fatal message Got signal: 6 (Aborted)."),
     ],
 )
 def test_the_last_words_of_mongod_are_what_it_dies_of(

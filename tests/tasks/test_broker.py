@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ssl
+import subprocess
+import sys
 
 import pytest
 from kombu import Connection
 from redis import BlockingConnectionPool, ConnectionPool, SSLConnection
 
+from battlebot.config import Settings
 from battlebot.config.stores import REDIS_OPTIONS, check_redis_url
+from battlebot.embedded.commands import environment
 from battlebot.errors import SettingError
 from tasks.celeryapp import broker_url
 
@@ -93,3 +97,20 @@ def test_an_option_is_allowed_where_the_libraries_of_nodes_and_workers_take_it(b
     if url.startswith("rediss:"):
         ours.append(vars(SSLConnection(**theirs)))
         assert len({tuple(one[key] for key in SECURITY) for one in ours}) == 1
+
+
+ASKED = """
+import wsgi
+print(wsgi.celery.connection_for_read().as_uri(), wsgi.celery.connection_for_write().as_uri())
+"""
+
+
+def test_no_task_goes_where_anothers_celery_has_its_broker(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its variables are common in the shells of those who work with Celery; it reads them before what we say."""
+    for name in ("CELERY_BROKER_URL", "CELERY_BROKER_READ_URL", "CELERY_BROKER_WRITE_URL"):
+        monkeypatch.setenv(name, "redis://others.example/0")
+    monkeypatch.setenv("CELERY_CONFIG_MODULE", "others")
+    told = subprocess.run(
+        [sys.executable, "-c", ASKED], env=environment(settings), capture_output=True, text=True, check=True
+    )
+    assert told.stdout.split() == [Connection(broker_url(settings.redis_url)).as_uri()] * 2
