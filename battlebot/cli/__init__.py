@@ -186,7 +186,7 @@ def serve(host: str | None, port: int | None, data: Path | None) -> None:
     from battlebot.embedded.server import serve as serve_until_stopped
 
     with games_checked():
-        serve_until_stopped(settings, keep_first_token)
+        serve_until_stopped(settings, prepare=keep_first_token)
 
 
 @commands.command()

@@ -114,9 +114,9 @@ def with_bots_here(settings: Settings) -> Settings:
     return replace(settings, bot_loopback=True)
 
 
-def serve(settings: Settings, prepare: Prepare) -> None:
+def serve(settings: Settings, *, wsgi_module: str = "wsgi", prepare: Prepare | None = None) -> None:
     """Run a server until Ctrl-C, SIGTERM or SIGHUP. Raises EmbeddedError like `running`, or if a part keeps dying."""
-    with stopped_by_signals(), running(settings, prepare=prepare) as server:
+    with stopped_by_signals(), running(settings, wsgi_module=wsgi_module, prepare=prepare) as server:
         # The URL of an operator's own NATS may contain a password
         nats = {"nats": server.settings.nats_url} if has_own_nats(server.settings) else {}
         log.info("server.ready", url=server.url, **nats)
