@@ -43,6 +43,9 @@ def joined(game: Game, match: Match, event: Joined, now_s: float) -> Step:
             until_s = max(seat.asked_s, now_s if event.until_s is None else min(now_s, event.until_s))
             back = charged(back, until_s - seat.asked_s, until_s)
     match = with_seat(match, back)
+    if seat.address is not None and match.series is not None:
+        # the series was made for a bot that never leaves; its connection may end with this board
+        match = replace(match, series=replace(match.series, boards=match.series.board))
     return Step(match, (told(game, match, back),))
 
 

@@ -22,7 +22,7 @@ from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.mail import Mail, onward
 from battlebot.arena.live.making import new_match
 from battlebot.arena.live.store import MatchStore
-from battlebot.arena.places import node_of
+from battlebot.arena.places import node_of, stateless_place
 from battlebot.config import load_settings
 from battlebot.redisio import keys
 from battlebot.referee.events import Left, Overdue, TimedOut
@@ -149,3 +149,35 @@ def test_a_question_is_passed_on_when_the_end_has_been_told(
     came: list[Any] = []
     wait_for(lambda: came.append(letters.get_message(timeout=0.01)) or came[-1] is not None, "the letter")
     assert Mail.decode(came[-1]["data"]) == mail
+
+
+@pytest.mark.parametrize("first", ["ada", "url"])
+def test_a_stateless_bot_plays_the_next_board_too(
+    store: MatchStore, registry: Registry, client: redis.Redis, first: str
+) -> None:
+    """It has no node by which a question could go round, and its address counts the board that it now plays."""
+    seats, now_s = [("ada", "n1/1.1"), ("url", stateless_place("w"))], time.time()
+    seats, addresses = (seats if first == "ada" else seats[::-1]), {"url": "http://bot/"}
+    settings, series = load_settings({}, None), Series("s", 1, 2, 7)
+    match = new_match(registry["gomoku"], seats, settings, now_s, series=series, addresses=addresses)
+    assert store.begin(Beginning(match, [], []), "queue")
+    letters, asked = client.pubsub(ignore_subscribe_messages=True), list[str]()
+    letters.subscribe(keys.mailbox("n1"))
+    wait_for(lambda: client.pubsub_numsub(keys.mailbox("n1"))[0][1] == 1, "the subscription")
+    conductor = Conductor(registry, store, "", now_s=lambda: now_s + 9.0, ask_bots=asked.append)
+    answer = conductor.conduct(match, TimedOut(first, 0, 9.0))
+    assert answer.then is not None
+    follows = answer.then.match
+    assert [(seat.bot, seat.address) for seat in follows.seats] == [(bot, addresses.get(bot)) for bot, _ in seats[::-1]]
+    assert asked == ([follows.id] if first == "ada" else [])
+    assert store.client.smembers(keys.asked_at("http://bot/")) == {follows.id.encode()}
+    came: list[tuple[str, bool, bool]] = []
+
+    def both() -> bool:
+        while (message := letters.get_message(timeout=0.01)) is not None:
+            letter = orjson.loads(message["data"])
+            came.append((letter["do"], letter["final"], letter["asks"]))
+        return len(came) == 2
+
+    wait_for(both, "the end and the beginning")
+    assert came == [("update", True, False), ("update", False, first == "url")]

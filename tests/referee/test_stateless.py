@@ -10,7 +10,7 @@ from matches import NUMBERWANG, START_S, a_match, a_simultaneous_game, with_rule
 
 from battlebot.referee.advance import asked_from_s, entered
 from battlebot.referee.events import Joined, Reconfigured, Turned
-from battlebot.referee.match import Match
+from battlebot.referee.match import Match, Series
 from battlebot.referee.step import NUDGE_AFTER_S, step, with_first_due
 
 NOW_S = START_S + 1.0
@@ -46,6 +46,14 @@ def test_a_bot_that_sits_down_itself_is_asked_no_more() -> None:
     """Its connection takes the seat."""
     seat = step(NUMBERWANG, asked(), Joined("a", "n1/1"), NOW_S).match.seats[0]
     assert (seat.place, seat.address) == ("n1/1", None)
+
+
+def test_no_board_follows_where_a_bot_sat_down_itself() -> None:
+    """Its connection may end with the match, which a stateless bot never does."""
+    match = msgspec.structs.replace(asked(), series=Series("s", 1, 2, 7))
+    assert match.goes_on
+    assert not step(NUMBERWANG, match, Joined("a", "n1/1"), NOW_S).match.goes_on
+    assert step(NUMBERWANG, match, Joined("b", "n1/2"), NOW_S).match.goes_on
 
 
 def test_a_pause_before_a_question_puts_off_when_somebody_must_look() -> None:

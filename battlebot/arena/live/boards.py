@@ -35,7 +35,7 @@ def next_board(game: Game, match: Match, number: int, now_s: float) -> Match:
 
 def _moved(seat: Seat, limit_s: float) -> Seat:
     if seat.place is not None:
-        return Seat(seat.bot, seat.place, limit_s)
+        return Seat(seat.bot, seat.place, limit_s, address=seat.address)
     # `left_s` is kept: if both are away, the bot that left first loses this board as well
     return Seat(
         seat.bot,

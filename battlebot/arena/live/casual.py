@@ -64,7 +64,7 @@ class CasualMatches:
 def series_of(seats: Sequence[tuple[str, str]], next_number: Callable[[], int]) -> Series | None:
     """Returns the series that a match of these `(bot, place)` begins; None if none of them names a number of boards.
 
-    It is of one board if a bot's session does not outlast a match.
+    It is of one board if a bot's session does not outlast a match. A stateless bot has no session, and never leaves.
     """
     traits = {bot: traits_of(place) for bot, place in seats}
     boards = max(one.boards for one in traits.values())
@@ -73,7 +73,7 @@ def series_of(seats: Sequence[tuple[str, str]], next_number: Callable[[], int]) 
     return Series(
         id=secrets.token_hex(8),
         board=1,
-        boards=boards if all(one.stays for one in traits.values()) else 1,
+        boards=boards if all(traits[bot].stays or is_stateless(place) for bot, place in seats) else 1,
         number=next_number(),
         by_name=tuple(bot for bot, one in traits.items() if one.boards),
         passwordless=tuple(bot for bot, one in traits.items() if one.passwordless),

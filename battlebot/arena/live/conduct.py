@@ -198,6 +198,8 @@ class Conductor:
         assert match.series is not None
         about = {"match": match.id, "game": match.game, "series": match.series.id, "board": match.series.board}
         log.info("match.begun", **about, players=[seat.bot for seat in match.seats])
+        if asked_of(self.registry[match.game], match):
+            self.ask_bots(match.id)
         if follows.updates:
             # a question that goes round by another node comes back as a letter
             told = tuple(update for update in follows.updates if way_round(follows, update) is None)

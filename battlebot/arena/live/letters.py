@@ -6,7 +6,7 @@ import msgspec
 
 from battlebot.arena.live.calls import Publication, encode_match
 from battlebot.arena.live.mail import Mail, eviction, onward
-from battlebot.arena.places import STATELESS, connection_at, node_of
+from battlebot.arena.places import STATELESS, connection_at, is_stateless, node_of
 from battlebot.redisio import keys
 from battlebot.referee.advance import Step
 from battlebot.referee.match import Match
@@ -59,10 +59,13 @@ class Letters:
 def way_round(beginning: Step, update: Update) -> str | None:
     """Returns the node by which the question that begins a board goes, if another player is at another node; else None.
 
-    None, too, if the update asks nothing.
+    None, too, if the update asks nothing, or if one of the two is stateless: it has no node, and is told no end.
     """
     if not update.asks or update.place is None:
         return None
+    places = [other.place for other in beginning.updates if other.place is not None]
+    if any(map(is_stateless, places)):
+        return None
     own = node_of(update.place)
-    nodes = (node_of(other.place) for other in beginning.updates if other.place is not None)
+    nodes = map(node_of, places)
     return next((node for node in nodes if node != own), None)
