@@ -118,6 +118,11 @@ class Peer:
             elif opcode != PING:
                 return opcode, payload
 
+    def unanswered_ping(self) -> None:
+        """Reads a ping, which must come next, and does not answer it."""
+        opcode, payload = self._frame(time.monotonic() + LIMIT_S)
+        assert opcode == PING, payload
+
     def closed(self) -> Closed:
         """Reads on to the end of the connection, whatever comes, and returns how it ended."""
         while self._ended is None:

@@ -158,7 +158,7 @@ class Settings:
     ping_interval_s: float = _setting(
         45.0,
         "BATTLEBOT_PING_INTERVAL",
-        "Seconds of silence before a ping; after two unanswered pings the connection is closed.",
+        "Seconds of silence before a ping; after two unanswered ones a bot that is not on turn is closed.",
         0.5,
         600,
     )

@@ -34,6 +34,7 @@ class Connection(Protocol):
 
     address: str
     parting: str | None  # a message that goes before the close frame if the peer breaks a rule of the door
+    excuses: Callable[[], bool] | None  # whether the peer need not answer pings now; None: it must
 
     def receive(self, timeout_s: float | None) -> Frame | None:
         """Returns the next frame, or None if none came in time. Raises Gone."""

@@ -201,14 +201,20 @@ class Pump:
             return knock, self._directory.check(knock.login, salt)
 
     def _listen(self, connection: Connection, player: Player, rate: Rate) -> None:
-        while True:
-            frame = connection.receive(None)
-            if frame is None:
-                continue
-            if not rate.take():
-                connection.close(closing.TOO_MANY_MESSAGES)
-                raise Gone(clean=True, how=closing.TOO_MANY_MESSAGES.slug)
-            self._turn(player, frame)
+        # a program that thinks without reading answers no ping; its clock ends the wait
+        connection.excuses = lambda: player.asked_s is not None
+        try:
+            while True:
+                frame = connection.receive(None)
+                if frame is None:
+                    continue
+                if not rate.take():
+                    connection.close(closing.TOO_MANY_MESSAGES)
+                    raise Gone(clean=True, how=closing.TOO_MANY_MESSAGES.slug)
+                self._turn(player, frame)
+        finally:
+            # else the two would keep one another until the collector runs
+            connection.excuses = None
 
     def _turn(self, player: Player, frame: Frame) -> None:
         turn, refusal = None, "A turn is a text frame."

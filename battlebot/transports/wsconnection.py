@@ -42,6 +42,7 @@ class WebSocket(PeerSocket):
         answer = accepted(environ)
         super().__init__(environ["gunicorn.socket"], settings, address)
         self.parting: str | None = None
+        self.excuses: Callable[[], bool] | None = None
         self._framing = Framing(settings.max_message_bytes)
         self._frames: deque[Frame] = deque()
         self._pings = 0
@@ -190,8 +191,11 @@ class WebSocket(PeerSocket):
         raise Gone(clean=True, how=self._how)
 
     def ping(self) -> None:
-        """Pings the peer. Raises Gone, and closes the connection, if too many pings before went unanswered."""
-        if self._pings >= UNANSWERED_PINGS:
+        """Pings the peer. Raises Gone, and closes the connection, if too many pings before went unanswered.
+
+        Unless it is excused.
+        """
+        if self._pings >= UNANSWERED_PINGS and not (self.excuses is not None and self.excuses()):
             self.close(closing.SILENT)
             raise Gone(clean=False, how=self._how)
         self._pings += 1
