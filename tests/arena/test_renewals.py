@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 import redis
 from cluster import wait_for
 
+from battlebot.arena.names import renewals as module
 from battlebot.arena.names.copies import Copies
 from battlebot.arena.names.directory import Directory, renewed
 from battlebot.arena.names.renewals import LOOKED_AT, Renewals
 from battlebot.config import Settings
 from battlebot.errors import LoginFailed, SettingError, Unavailable, UnknownBot
+from battlebot.runtime import sharedtime
 from battlebot.storage import Storage
 from battlebot.storage.vault import Vault
 from battlebot.wire.login import Login, login_hash, new_secret
@@ -84,6 +87,35 @@ def test_while_mongodb_is_away_the_old_one_is_wrong_as_well(
 
         wait_for(is_known, "the new one to be right without MongoDB")
         assert not lets_in(there, "ada", old)
+
+
+def test_what_a_node_could_not_look_at_it_learns_later(
+    storage: Storage, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long MongoDB, or Redis, with whose heartbeat the ticks end, was away from it."""
+    here, there = node(storage, client), node(storage, client)
+    told: list[Mapping[str, str]] = []
+    answers = [Unavailable("Redis does not answer now."), None]
+
+    def turn_out(known: Mapping[str, str]) -> None:
+        told.append(known)
+        if error := answers.pop(0):
+            raise error
+
+    renewals = Renewals(storage.bots, there, turn_out)
+    old, new = here.register(GAME, "ada", "me"), new_secret()
+    assert lets_in(there, "ada", old)
+    for _ in range(LOOKED_AT):
+        renewals.tick()
+    here.renew("ada", new, old)
+    for away_h in (1, 2):
+        moment = sharedtime.now() + timedelta(hours=away_h)
+        monkeypatch.setattr(module.sharedtime, "now", lambda moment=moment: moment)
+        with suppress(Unavailable):
+            for _ in range(LOOKED_AT):
+                renewals.tick()
+        assert not lets_in(there, "ada", old)
+    assert told == [{"ada": new}] * 2
 
 
 def test_only_who_knows_the_old_one_may_change_it(storage: Storage, client: redis.Redis) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import structlog
 
@@ -29,11 +29,15 @@ class Renewals:
         self._directory = directory
         self._turn_out = turn_out
         self._ticks = 0
+        self._looked: datetime | None = None  # at the latest look that told all
 
     def tick(self) -> None:
-        """Call every second. Raises Unavailable."""
+        """Call every second. Raises Unavailable: the next look makes up for it, however long a store is away."""
+        now = sharedtime.now()
+        since = self._looked = min(self._looked or now, now)
         self._ticks += 1
         if self._ticks % LOOKED_AT:
             return
-        if renewed := self._bots.renewed_since(sharedtime.now() - SHOWN_FOR):
+        if renewed := self._bots.renewed_since(since - SHOWN_FOR):
             self._turn_out(self._directory.learn(renewed))
+        self._looked = now
