@@ -177,9 +177,10 @@ class Stays:
             pass_hash, knock = known.get(player.bot), player.let_in.knock
             if pass_hash is None or player.let_in.proves is None:
                 continue
-            if not hash_fits(knock.login.login_hash, pass_hash, knock.salt):
-                player.barred = True
-                self._lobby.dismiss(player, closing.RENEWED)
+            player.barred = not hash_fits(knock.login.login_hash, pass_hash, knock.salt)
+        # only now: Redis may not answer, and meanwhile matches end
+        for player in [one for one in self.players if one.barred]:
+            self._lobby.dismiss(player, closing.RENEWED)
 
     def drain(self, send_away: Callable[[Player], None]) -> list[gevent.Greenlet]:
         """Lets nobody in any more, and starts a greenlet per player that calls `send_away(player)`; returns these."""
