@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -66,8 +66,15 @@ def test_every_node_takes_the_new_one_at_once_and_the_old_one_until_its_next_loo
     assert told == [{"ada": new}]
 
 
+@pytest.fixture
+def away(settings: Settings) -> Iterator[Storage]:
+    """A MongoDB that does not answer."""
+    with closing(Storage(replace(settings, mongodb_uri="mongodb://127.0.0.1:1/"), answer_within_s=0.2)) as storage:
+        yield storage
+
+
 def test_while_mongodb_is_away_the_old_one_is_wrong_as_well(
-    storage: Storage, client: redis.Redis, settings: Settings
+    storage: Storage, client: redis.Redis, away: Storage
 ) -> None:
     """The copies in Redis, by which logins are checked then, are changed by the look."""
     here = node(storage, client)
@@ -75,18 +82,48 @@ def test_while_mongodb_is_away_the_old_one_is_wrong_as_well(
     assert lets_in(here, "ada", old)
     here.renew("ada", new, old)
     renewals = Renewals(storage.bots, here, lambda known: None)
-    nowhere = replace(settings, mongodb_uri="mongodb://127.0.0.1:1/")
-    with closing(Storage(nowhere, answer_within_s=0.2)) as away:
-        there = node(away, client)
+    there = node(away, client)
 
-        def is_known() -> bool:
-            # the copy of the earlier login may be made after the look's: the next one replaces it
-            for _ in range(LOOKED_AT):
-                renewals.tick()
+    def is_known() -> bool:
+        # the copy of the earlier login may be made after the look's: the next one replaces it
+        for _ in range(LOOKED_AT):
+            renewals.tick()
+        with suppress(Unavailable):
             return lets_in(there, "ada", new)
+        return False
 
-        wait_for(is_known, "the new one to be right without MongoDB")
-        assert not lets_in(there, "ada", old)
+    wait_for(is_known, "the new one to be right without MongoDB")
+    with pytest.raises(Unavailable):
+        lets_in(there, "ada", old)
+
+
+def test_while_mongodb_is_away_nobody_is_refused_by_a_copy_from_before(
+    storage: Storage, client: redis.Redis, away: Storage
+) -> None:
+    """An original client that is told `failed` does not come back."""
+    here, there = node(storage, client), node(away, client)
+    old, new = here.register(GAME, "ada", "me"), new_secret()
+    assert lets_in(here, "ada", old)
+    wait_for(lambda: Copies(client).of(["ada"]) != [None], "the copy")
+    renewed(storage.bots, VAULT, "ada", new)
+    with pytest.raises(Unavailable):
+        lets_in(there, "ada", new)
+    assert lets_in(there, "ada", old)
+    with pytest.raises(Unavailable):
+        lets_in(there, "ada", new)
+
+
+def test_mongodb_may_be_gone_as_soon_as_an_owner_has_changed_it(
+    storage: Storage, client: redis.Redis, away: Storage
+) -> None:
+    """Before any node has looked."""
+    here = node(storage, client)
+    old, new = here.register(GAME, "ada", "me"), new_secret()
+    here.renew("ada", new, old)
+    wait_for(lambda: Copies(client).of(["ada"]) != [None], "the copy")
+    assert lets_in(node(away, client), "ada", new)
+    with pytest.raises(Unavailable):
+        lets_in(node(away, client), "ada", old)
 
 
 def test_what_a_node_could_not_look_at_it_learns_later(
