@@ -12,12 +12,12 @@ import redis
 from cluster import wait_for
 
 from battlebot.arena.names import renewals as module
-from battlebot.arena.names.copies import Copies
+from battlebot.arena.names.copies import AT_ONCE, Copies
 from battlebot.arena.names.directory import Directory, renewed
 from battlebot.arena.names.renewals import LOOKED_AT, Renewals
 from battlebot.config import Settings
 from battlebot.errors import LoginFailed, SettingError, Unavailable, UnknownBot
-from battlebot.runtime import sharedtime
+from battlebot.runtime import cooperative, sharedtime
 from battlebot.storage import Storage
 from battlebot.storage.vault import Vault
 from battlebot.wire.login import Login, login_hash, new_secret
@@ -153,6 +153,20 @@ def test_what_a_node_could_not_look_at_it_learns_later(
                 renewals.tick()
         assert not lets_in(there, "ada", old)
     assert told == [{"ada": new}] * 2
+
+
+def test_others_run_while_a_node_learns_of_many(
+    storage: Storage, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever has registered thousands of bots may change them all, every few seconds."""
+    turns: list[None] = []
+    monkeypatch.setattr(cooperative, "MOST_S", 0.0)
+    monkeypatch.setattr(cooperative, "in_turn", lambda: turns.append(None))
+    sealed = VAULT.seal("1" * 64)
+    rows = [{"_id": f"bot{number}", "game": GAME, "sealed_pass_hash": sealed} for number in range(3 * AT_ONCE)]
+    assert len(node(storage, client).learn(rows)) == len(rows)
+    assert len(turns) == len(rows) + 3
+    assert None not in Copies(client).of([str(row["_id"]) for row in rows])
 
 
 def test_only_who_knows_the_old_one_may_change_it(storage: Storage, client: redis.Redis) -> None:

@@ -134,7 +134,7 @@ class Directory:
         Returns bot -> pass_hash; without those that no key of this node opens, who cannot log in here.
         """
         known = {}
-        for row in documents:
+        for row in cooperatively(documents):
             self._remembered.pop(row["_id"], None)
             with suppress(Unavailable):
                 known[row["_id"]] = self._opened(row["_id"], row["sealed_pass_hash"])
