@@ -79,13 +79,13 @@ class Pump:
         """
         self._stays.drain(self._send_away)
 
-    def turn_out(self, known: Mapping[str, str]) -> None:
+    def turn_out(self, known: Mapping[str, str], as_of_s: float) -> None:
         """As `Stays.turn_out`. Raises Unavailable.
 
         Matches that go on with the old pass_hash keep nobody out who comes with the new one.
         """
         try:
-            self._stays.turn_out(known)
+            self._stays.turn_out(known, as_of_s)
         finally:
             for player, counted in list(self._counted.items()):
                 if player.barred:

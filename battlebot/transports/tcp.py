@@ -89,9 +89,9 @@ class TcpDoor:
                 gevent.spawn(self._seat, player, guest, match_id)
         self._guests.note_online()
 
-    def turn_out(self, known: Mapping[str, str]) -> None:
+    def turn_out(self, known: Mapping[str, str], as_of_s: float) -> None:
         """As `Stays.turn_out`; who has not asked for an opponent is closed, too. Raises Unavailable."""
-        self._stays.turn_out(known)
+        self._stays.turn_out(known, as_of_s)
         for player in [one for one in self._stays.players if one.barred]:
             guest = self._guests.of(player)
             if guest is None:

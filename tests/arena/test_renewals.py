@@ -51,7 +51,7 @@ def test_every_node_takes_the_new_one_at_once_and_the_old_one_until_its_next_loo
     """The one at which it was changed takes it no more; the look tells whom it has to turn out."""
     here, there = node(storage, client), node(storage, client)
     told: list[Mapping[str, str]] = []
-    renewals = Renewals(storage.bots, there, told.append)
+    renewals = Renewals(storage.bots, there, lambda known, as_of_s: told.append(known))
     old, new = here.register(GAME, "ada", "me"), new_secret()
     assert lets_in(here, "ada", old)
     assert lets_in(there, "ada", old)
@@ -81,7 +81,7 @@ def test_while_mongodb_is_away_the_old_one_is_wrong_as_well(
     old, new = here.register(GAME, "ada", "me"), new_secret()
     assert lets_in(here, "ada", old)
     here.renew("ada", new, old)
-    renewals = Renewals(storage.bots, here, lambda known: None)
+    renewals = Renewals(storage.bots, here, lambda *_: None)
     there = node(away, client)
 
     def is_known() -> bool:
@@ -134,7 +134,7 @@ def test_what_a_node_could_not_look_at_it_learns_later(
     told: list[Mapping[str, str]] = []
     answers = [Unavailable("Redis does not answer now."), None]
 
-    def turn_out(known: Mapping[str, str]) -> None:
+    def turn_out(known: Mapping[str, str], as_of_s: float) -> None:
         told.append(known)
         if error := answers.pop(0):
             raise error

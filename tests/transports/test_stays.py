@@ -183,7 +183,7 @@ def test_who_logged_in_with_another_pass_hash_than_its_bot_has_now_plays_no_furt
     old, new, bob = (logged_in("ada", "old"), logged_in("ada", "new"), logged_in("bob", "old"))
     nameless = player_of(login_of("ada"), NOWHERE)
     stays.players |= {old, new, bob, nameless}
-    stays.turn_out({"ada": "new"})
+    stays.turn_out({"ada": "new"}, time.monotonic())
     assert dismissed == [old]
     assert [player.barred for player in (old, new, bob, nameless)] == [True, False, False, False]
 
@@ -204,8 +204,18 @@ def test_while_redis_is_away_all_of_them_are_barred() -> None:
     players = {logged_in("ada", "old") for _ in range(3)}
     stays.players |= players
     with pytest.raises(Unavailable):
-        stays.turn_out({"ada": "new"})
+        stays.turn_out({"ada": "new"}, time.monotonic())
     assert all(player.barred for player in players)
     away[0] = False
-    stays.turn_out({"bob": "new"})
+    stays.turn_out({"bob": "new"}, time.monotonic())
     assert set(dismissed) == players
+
+
+def test_who_was_let_in_since_a_node_looked_is_left_to_its_next_look() -> None:
+    """The pass_hash may have been changed again meanwhile: then the newest is another than that of the look."""
+    stays = Stays(Settings(), NOWHERE, NOWHERE)
+    as_of_s = time.monotonic()
+    player = logged_in("ada", "newest")
+    stays.players.add(player)
+    stays.turn_out({"ada": "new"}, as_of_s)
+    assert not player.barred

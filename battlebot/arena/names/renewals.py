@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 
@@ -17,14 +18,17 @@ LOOKED_AT = 5  # ticks between two looks
 # a login that was under way at one look is found at a later one; MongoDB's clock may differ by as much, too
 SHOWN_FOR = timedelta(minutes=2)
 
+TurnOut = Callable[[Mapping[str, str], float], None]
+
 
 class Renewals:
     """A node's looks at the bots whose pass_hash was changed lately.
 
-    `turn_out(known)`: bot -> its pass_hash now; whoever logged in with another one may play no further match.
+    `turn_out(known, as_of_s)`: bot -> its pass_hash at that moment (monotonic); whoever had logged in by then, with
+    another one, may play no further match.
     """
 
-    def __init__(self, bots: Bots, directory: Directory, turn_out: Callable[[Mapping[str, str]], None]) -> None:
+    def __init__(self, bots: Bots, directory: Directory, turn_out: TurnOut) -> None:
         self._bots = bots
         self._directory = directory
         self._turn_out = turn_out
@@ -38,6 +42,7 @@ class Renewals:
         self._ticks += 1
         if self._ticks % LOOKED_AT:
             return
+        as_of_s = time.monotonic()
         if renewed := self._bots.renewed_since(since - SHOWN_FOR):
-            self._turn_out(self._directory.learn(renewed))
+            self._turn_out(self._directory.learn(renewed), as_of_s)
         self._looked = now
