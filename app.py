@@ -169,7 +169,7 @@ class House:
         self.mongodb.start(PING_EVERY_S)
         lobby = self.lobby
         letters = {"freed": lobby.on_freed, "over": lobby.on_over, "reopened": lobby.on_reopened, **(letters or {})}
-        renewals = Renewals(self.storage.bots, self.directory, turn_out)
+        renewals = Renewals(self.storage.bots, self.directory, Copies(self.client), turn_out)
         Node(self.client, self.arena, self.timers, [lobby.tick, renewals.tick, *ticks], letters, self.ended).start()
 
 

@@ -51,7 +51,7 @@ def test_every_node_takes_the_new_one_at_once_and_the_old_one_until_its_next_loo
     """The one at which it was changed takes it no more; the look tells whom it has to turn out."""
     here, there = node(storage, client), node(storage, client)
     told: list[Mapping[str, str]] = []
-    renewals = Renewals(storage.bots, there, lambda known, as_of_s: told.append(known))
+    renewals = Renewals(storage.bots, there, Copies(client), lambda known, as_of_s: told.append(known))
     old, new = here.register(GAME, "ada", "me"), new_secret()
     assert lets_in(here, "ada", old)
     assert lets_in(there, "ada", old)
@@ -81,7 +81,7 @@ def test_while_mongodb_is_away_the_old_one_is_wrong_as_well(
     old, new = here.register(GAME, "ada", "me"), new_secret()
     assert lets_in(here, "ada", old)
     here.renew("ada", new, old)
-    renewals = Renewals(storage.bots, here, lambda *_: None)
+    renewals = Renewals(storage.bots, here, Copies(client), lambda *_: None)
     there = node(away, client)
 
     def is_known() -> bool:
@@ -139,7 +139,7 @@ def test_what_a_node_could_not_look_at_it_learns_later(
         if error := answers.pop(0):
             raise error
 
-    renewals = Renewals(storage.bots, there, turn_out)
+    renewals = Renewals(storage.bots, there, Copies(client), turn_out)
     old, new = here.register(GAME, "ada", "me"), new_secret()
     assert lets_in(there, "ada", old)
     for _ in range(LOOKED_AT):
@@ -155,6 +155,29 @@ def test_what_a_node_could_not_look_at_it_learns_later(
     assert told == [{"ada": new}] * 2
 
 
+def test_a_node_that_starts_learns_what_none_could_copy(
+    storage: Storage, client: redis.Redis, away: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server was stopped as it was changed, and MongoDB was away as it was started again."""
+    here = node(storage, client)
+    old, new = here.register(GAME, "ada", "me"), new_secret()
+    assert lets_in(here, "ada", old)
+    wait_for(lambda: Copies(client).of(["ada"]) != [None], "the copy")
+    looks = Renewals(storage.bots, here, Copies(client), lambda *_: None)
+    for _ in range(LOOKED_AT):
+        looks.tick()
+    renewed(storage.bots, VAULT, "ada", new)
+    moment = sharedtime.now() + timedelta(hours=1)
+    monkeypatch.setattr(module.sharedtime, "now", lambda: moment)
+    started = node(away, client)
+    assert lets_in(started, "ada", old)
+    told: list[Mapping[str, str]] = []
+    renewals = Renewals(storage.bots, started, Copies(client), lambda known, as_of_s: told.append(known))
+    for _ in range(LOOKED_AT):
+        renewals.tick()
+    assert told == [{"ada": new}]
+
+
 def test_others_run_while_a_node_learns_of_many(
     storage: Storage, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,6 +188,7 @@ def test_others_run_while_a_node_learns_of_many(
     sealed = VAULT.seal("1" * 64)
     rows = [{"_id": f"bot{number}", "game": GAME, "sealed_pass_hash": sealed} for number in range(3 * AT_ONCE)]
     assert len(node(storage, client).learn(rows)) == len(rows)
+    Copies(client).keep(rows)
     assert len(turns) == len(rows) + 3
     assert None not in Copies(client).of([str(row["_id"]) for row in rows])
 

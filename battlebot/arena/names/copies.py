@@ -44,6 +44,17 @@ class Copies:
                     pipeline.set(keys.registration(row["_id"]), kept, ex=KEPT_S)
                 pipeline.execute()
 
+    def note_complete(self, until_s: float) -> None:
+        """Notes that the copies hold all that was changed until then (epoch)."""
+        with redis_errors():
+            self._client.set(keys.COPIED, round(until_s * 1000), ex=KEPT_S)
+
+    def complete_until_s(self) -> float | None:
+        """Returns until when (epoch) they hold all that was changed; None if there may be none."""
+        with redis_errors():
+            found: Any = self._client.get(keys.COPIED)
+        return None if found is None else int(found) / 1000
+
     def of(self, bot_ids: Sequence[str]) -> list[dict[str, Any] | None]:
         """Returns `game` and `sealed_pass_hash` of each of these bots, in their order; None where there is no copy."""
         with redis_errors():

@@ -138,7 +138,6 @@ class Directory:
             self._remembered.pop(row["_id"], None)
             with suppress(Unavailable):
                 known[row["_id"]] = self._opened(row["_id"], row["sealed_pass_hash"])
-        self._copy(documents)
         return known
 
     def registered(self, names: Collection[str]) -> bool:
