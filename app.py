@@ -30,7 +30,7 @@ from battlebot.arena.live.viewing import LiveMatches
 from battlebot.arena.names.copies import Copies
 from battlebot.arena.names.directory import Directory
 from battlebot.arena.names.presence import Presence
-from battlebot.arena.names.renewals import Renewals
+from battlebot.arena.names.renewals import Renewals, TurnOut
 from battlebot.arena.node.opening import Opening
 from battlebot.arena.node.running import Node
 from battlebot.arena.node.service import Arena
@@ -152,7 +152,7 @@ class House:
 
     def start(
         self,
-        turn_out: Callable[[Mapping[str, str]], None],
+        turn_out: TurnOut,
         ticks: Sequence[Callable[[], None]] = (),
         letters: Mapping[str, Callable[..., None]] | None = None,
     ) -> None:
@@ -169,7 +169,7 @@ class House:
         self.mongodb.start(PING_EVERY_S)
         lobby = self.lobby
         letters = {"freed": lobby.on_freed, "over": lobby.on_over, "reopened": lobby.on_reopened, **(letters or {})}
-        renewals = Renewals(self.storage.bots, self.directory, turn_out)
+        renewals = Renewals(self.storage.bots, self.directory, Copies(self.client), turn_out)
         Node(self.client, self.arena, self.timers, [lobby.tick, renewals.tick, *ticks], letters, self.ended).start()
 
 

@@ -26,8 +26,9 @@ def renew(bot: str, data: Path | None) -> None:
     from battlebot.wire.login import new_secret
 
     settings, pass_hash = load(data=data), new_secret()
-    vault = Vault(settings.secret_key or kept_key(settings.data.expanduser()))
+    # the storage first: it says so if nothing has been kept in the folder
     with open_storage(settings) as storage:
+        vault = Vault(settings.secret_key or kept_key(settings.data.expanduser()))
         renewed(storage.bots, vault, bot, pass_hash)
     click.echo(pass_hash)
     if sys.stdout.isatty():

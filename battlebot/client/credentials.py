@@ -123,10 +123,12 @@ def renew(path: str | Path, host: str | None = None, *, tls: ssl.SSLContext | No
     Raises BadCredentials, OSError, BadAddress, Unreachable, Refused (`login-failed`: the file's is not right either).
     """
     old, beside = Credentials.load(path), Path(f"{path}.new")
-    new = Credentials.load(beside) if beside.exists() else replace(old, pass_hash=secrets.token_hex(32))
-    new.check(old.game, old.bot_id, beside)
-    new.save(beside)
     address = parse_address(host or old.hostname)
+    new = Credentials.load(beside) if beside.exists() else old
+    new.check(old.game, old.bot_id, beside)
+    if new.pass_hash == old.pass_hash:
+        new = replace(old, pass_hash=secrets.token_hex(32))
+    new.save(beside)
     try:
         _change(old, new, address, tls)
     except Refused as refused:
@@ -134,7 +136,9 @@ def renew(path: str | Path, host: str | None = None, *, tls: ssl.SSLContext | No
             raise
         # an earlier call may have changed it without being told so
         _change(new, new, address, tls)
-    beside.replace(path)
+    # not what is beside it: another call at the same moment may have put its own there, which the server has refused
+    new.save(Path(path).resolve())
+    beside.unlink(missing_ok=True)
     return new
 
 

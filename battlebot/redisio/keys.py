@@ -12,6 +12,7 @@ ARCHIVE_ASKED = f"{TAG}:archiveasked"  # string, short-lived: the archive has be
 END_SEQUENCE = f"{TAG}:endseq"  # string: the last end's sequence number
 NUMBERS = f"{TAG}:numbers"  # string: the last number given to a board of a series
 ONLINE = f"{TAG}:online"  # hash: name at a door without registration -> who holds it, JSON
+COPIED = f"{TAG}:copied"  # string, kept for a month: until when all changed registrations are copied; ms (epoch)
 SET_ASIDE = f"{TAG}:setaside"  # set: matches that could not be archived, or not gone on with, for a person to look at
 TROUBLES = f"{TAG}:troubles"  # hash: live match that cannot be looked after -> JSON: since when, when last; ms (epoch)
 ASKING = f"{TAG}:askingsince"  # sorted set: match whose stateless bots are asked -> when its lease ends, ms (epoch)

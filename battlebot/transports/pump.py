@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 
@@ -48,7 +48,7 @@ class Pump:
         self._per_address = ConnectionLimit(settings.max_connections_per_address, "address")
         self._per_bot = ConnectionLimit(settings.max_connections_per_bot, "bot")
         self._stays = Stays(settings, lobby, arena)
-        self.turn_out = self._stays.turn_out
+        self._counted: dict[Player, ExitStack] = {}  # closed, its connection is counted for its bot no more
         self.connections = 0
 
     def converse(self, connection: Connection) -> None:
@@ -79,6 +79,18 @@ class Pump:
         """
         self._stays.drain(self._send_away)
 
+    def turn_out(self, known: Mapping[str, str], as_of_s: float) -> None:
+        """As `Stays.turn_out`. Raises Unavailable.
+
+        Matches that go on with the old pass_hash keep nobody out who comes with the new one.
+        """
+        try:
+            self._stays.turn_out(known, as_of_s)
+        finally:
+            for player, counted in list(self._counted.items()):
+                if player.barred:
+                    counted.close()
+
     def _released(self, player: Player) -> None:
         """Has a player whose match is over wait for the next one, or closes its connection."""
         if player.gone:
@@ -105,12 +117,14 @@ class Pump:
             if logged_in is None:
                 return
             player, channel = logged_in
+            self._counted[player] = counted
             try:
                 let_in = player.let_in
                 with self._turning_away(let_in.knock, let_in.came_s), self._stays.of(player, channel):
                     self._lobby.enter(player)
                     self._listen(connection, player, channel.rate)
             finally:
+                del self._counted[player]
                 self._stays.count(player)
 
     def _count(self, bot: str, counted: ExitStack) -> str:

@@ -168,18 +168,20 @@ class Stays:
         except Unavailable as error:
             log.warning("waiting.put_off", bot=player.bot, error=str(error))
 
-    def turn_out(self, known: Mapping[str, str]) -> None:
-        """Bars players who logged in with another pass_hash than their bot has now: `known`, bot -> pass_hash.
+    def turn_out(self, known: Mapping[str, str], as_of_s: float) -> None:
+        """Bars players who logged in with another pass_hash than their bot had at `as_of_s` (monotonic), as in `known`.
 
-        Who waits is closed; a match goes on to its end. Raises Unavailable.
+        Not those let in since: it may have been changed again, and theirs be right. Who waits is closed; a match goes
+        on to its end. Raises Unavailable.
         """
         for player in list(self.players):
             pass_hash, knock = known.get(player.bot), player.let_in.knock
-            if pass_hash is None or player.let_in.proves is None:
+            if pass_hash is None or player.let_in.proves is None or player.let_in_s > as_of_s:
                 continue
-            if not hash_fits(knock.login.login_hash, pass_hash, knock.salt):
-                player.barred = True
-                self._lobby.dismiss(player, closing.RENEWED)
+            player.barred = not hash_fits(knock.login.login_hash, pass_hash, knock.salt)
+        # only now: Redis may not answer, and meanwhile matches end
+        for player in [one for one in self.players if one.barred]:
+            self._lobby.dismiss(player, closing.RENEWED)
 
     def drain(self, send_away: Callable[[Player], None]) -> list[gevent.Greenlet]:
         """Lets nobody in any more, and starts a greenlet per player that calls `send_away(player)`; returns these."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from functools import partial
 
 import gevent
@@ -58,7 +59,6 @@ class TcpDoor:
         self._numbers = itertools.count(1)
         self._per_address = ConnectionLimit(settings.max_connections_per_address, "address")
         self._stays = Stays(settings, lobby, arena)
-        self.turn_out = self._stays.turn_out
         self._logins = Logins(settings, directory, self._stays, lag)
         self._server: StreamServer | None = None
         self.connections = 0
@@ -89,13 +89,28 @@ class TcpDoor:
                 gevent.spawn(self._seat, player, guest, match_id)
         self._guests.note_online()
 
+    def turn_out(self, known: Mapping[str, str], as_of_s: float) -> None:
+        """As `Stays.turn_out`; who has not asked for an opponent is closed, too. Raises Unavailable."""
+        self._stays.turn_out(known, as_of_s)
+        for player in [one for one in self._stays.players if one.barred]:
+            guest = self._guests.of(player)
+            if guest is None:
+                continue
+            with guest.seating:
+                if guest.settled and not guest.busy and player.table is None:
+                    guest.close(RENEWED)
+
     def _released(self, player: Player) -> None:
-        """Tells a player whose boards against an opponent are over that it is free.
+        """Tells a player whose boards against an opponent are over that it is free, or closes its connection.
 
         Also if the second board falls away because the opponent plays one match only.
         """
         guest = self._guests.of(player)
-        if guest is not None and not player.gone:
+        if guest is None or player.gone:
+            return
+        if player.barred:
+            guest.close(RENEWED)
+        else:
             guest.free()
 
     def _on_connection(self, sock: socket.socket, address: tuple[str, int]) -> None:

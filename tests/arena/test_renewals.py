@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, suppress
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 import redis
 from cluster import wait_for
 
-from battlebot.arena.names.copies import Copies
+from battlebot.arena.names import renewals as module
+from battlebot.arena.names.copies import AT_ONCE, Copies
 from battlebot.arena.names.directory import Directory, renewed
 from battlebot.arena.names.renewals import LOOKED_AT, Renewals
 from battlebot.config import Settings
 from battlebot.errors import LoginFailed, SettingError, Unavailable, UnknownBot
+from battlebot.runtime import cooperative, sharedtime
 from battlebot.storage import Storage
 from battlebot.storage.vault import Vault
 from battlebot.wire.login import Login, login_hash, new_secret
@@ -48,7 +51,7 @@ def test_every_node_takes_the_new_one_at_once_and_the_old_one_until_its_next_loo
     """The one at which it was changed takes it no more; the look tells whom it has to turn out."""
     here, there = node(storage, client), node(storage, client)
     told: list[Mapping[str, str]] = []
-    renewals = Renewals(storage.bots, there, told.append)
+    renewals = Renewals(storage.bots, there, Copies(client), lambda known, as_of_s: told.append(known))
     old, new = here.register(GAME, "ada", "me"), new_secret()
     assert lets_in(here, "ada", old)
     assert lets_in(there, "ada", old)
@@ -63,27 +66,131 @@ def test_every_node_takes_the_new_one_at_once_and_the_old_one_until_its_next_loo
     assert told == [{"ada": new}]
 
 
+@pytest.fixture
+def away(settings: Settings) -> Iterator[Storage]:
+    """A MongoDB that does not answer."""
+    with closing(Storage(replace(settings, mongodb_uri="mongodb://127.0.0.1:1/"), answer_within_s=0.2)) as storage:
+        yield storage
+
+
 def test_while_mongodb_is_away_the_old_one_is_wrong_as_well(
-    storage: Storage, client: redis.Redis, settings: Settings
+    storage: Storage, client: redis.Redis, away: Storage
 ) -> None:
     """The copies in Redis, by which logins are checked then, are changed by the look."""
     here = node(storage, client)
     old, new = here.register(GAME, "ada", "me"), new_secret()
     assert lets_in(here, "ada", old)
     here.renew("ada", new, old)
-    renewals = Renewals(storage.bots, here, lambda known: None)
-    nowhere = replace(settings, mongodb_uri="mongodb://127.0.0.1:1/")
-    with closing(Storage(nowhere, answer_within_s=0.2)) as away:
-        there = node(away, client)
+    renewals = Renewals(storage.bots, here, Copies(client), lambda *_: None)
+    there = node(away, client)
 
-        def is_known() -> bool:
-            # the copy of the earlier login may be made after the look's: the next one replaces it
+    def is_known() -> bool:
+        # the copy of the earlier login may be made after the look's: the next one replaces it
+        for _ in range(LOOKED_AT):
+            renewals.tick()
+        with suppress(Unavailable):
+            return lets_in(there, "ada", new)
+        return False
+
+    wait_for(is_known, "the new one to be right without MongoDB")
+    with pytest.raises(Unavailable):
+        lets_in(there, "ada", old)
+
+
+def test_while_mongodb_is_away_nobody_is_refused_by_a_copy_from_before(
+    storage: Storage, client: redis.Redis, away: Storage
+) -> None:
+    """An original client that is told `failed` does not come back."""
+    here, there = node(storage, client), node(away, client)
+    old, new = here.register(GAME, "ada", "me"), new_secret()
+    assert lets_in(here, "ada", old)
+    wait_for(lambda: Copies(client).of(["ada"]) != [None], "the copy")
+    renewed(storage.bots, VAULT, "ada", new)
+    with pytest.raises(Unavailable):
+        lets_in(there, "ada", new)
+    assert lets_in(there, "ada", old)
+    with pytest.raises(Unavailable):
+        lets_in(there, "ada", new)
+
+
+def test_mongodb_may_be_gone_as_soon_as_an_owner_has_changed_it(
+    storage: Storage, client: redis.Redis, away: Storage
+) -> None:
+    """Before any node has looked."""
+    here = node(storage, client)
+    old, new = here.register(GAME, "ada", "me"), new_secret()
+    here.renew("ada", new, old)
+    wait_for(lambda: Copies(client).of(["ada"]) != [None], "the copy")
+    assert lets_in(node(away, client), "ada", new)
+    with pytest.raises(Unavailable):
+        lets_in(node(away, client), "ada", old)
+
+
+def test_what_a_node_could_not_look_at_it_learns_later(
+    storage: Storage, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long MongoDB, or Redis, with whose heartbeat the ticks end, was away from it."""
+    here, there = node(storage, client), node(storage, client)
+    told: list[Mapping[str, str]] = []
+    answers = [Unavailable("Redis does not answer now."), None]
+
+    def turn_out(known: Mapping[str, str], as_of_s: float) -> None:
+        told.append(known)
+        if error := answers.pop(0):
+            raise error
+
+    renewals = Renewals(storage.bots, there, Copies(client), turn_out)
+    old, new = here.register(GAME, "ada", "me"), new_secret()
+    assert lets_in(there, "ada", old)
+    for _ in range(LOOKED_AT):
+        renewals.tick()
+    here.renew("ada", new, old)
+    for away_h in (1, 2):
+        moment = sharedtime.now() + timedelta(hours=away_h)
+        monkeypatch.setattr(module.sharedtime, "now", lambda moment=moment: moment)
+        with suppress(Unavailable):
             for _ in range(LOOKED_AT):
                 renewals.tick()
-            return lets_in(there, "ada", new)
-
-        wait_for(is_known, "the new one to be right without MongoDB")
         assert not lets_in(there, "ada", old)
+    assert told == [{"ada": new}] * 2
+
+
+def test_a_node_that_starts_learns_what_none_could_copy(
+    storage: Storage, client: redis.Redis, away: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server was stopped as it was changed, and MongoDB was away as it was started again."""
+    here = node(storage, client)
+    old, new = here.register(GAME, "ada", "me"), new_secret()
+    assert lets_in(here, "ada", old)
+    wait_for(lambda: Copies(client).of(["ada"]) != [None], "the copy")
+    looks = Renewals(storage.bots, here, Copies(client), lambda *_: None)
+    for _ in range(LOOKED_AT):
+        looks.tick()
+    renewed(storage.bots, VAULT, "ada", new)
+    moment = sharedtime.now() + timedelta(hours=1)
+    monkeypatch.setattr(module.sharedtime, "now", lambda: moment)
+    started = node(away, client)
+    assert lets_in(started, "ada", old)
+    told: list[Mapping[str, str]] = []
+    renewals = Renewals(storage.bots, started, Copies(client), lambda known, as_of_s: told.append(known))
+    for _ in range(LOOKED_AT):
+        renewals.tick()
+    assert told == [{"ada": new}]
+
+
+def test_others_run_while_a_node_learns_of_many(
+    storage: Storage, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever has registered thousands of bots may change them all, every few seconds."""
+    turns: list[None] = []
+    monkeypatch.setattr(cooperative, "MOST_S", 0.0)
+    monkeypatch.setattr(cooperative, "in_turn", lambda: turns.append(None))
+    sealed = VAULT.seal("1" * 64)
+    rows = [{"_id": f"bot{number}", "game": GAME, "sealed_pass_hash": sealed} for number in range(3 * AT_ONCE)]
+    assert len(node(storage, client).learn(rows)) == len(rows)
+    Copies(client).keep(rows)
+    assert len(turns) == len(rows) + 3
+    assert None not in Copies(client).of([str(row["_id"]) for row in rows])
 
 
 def test_only_who_knows_the_old_one_may_change_it(storage: Storage, client: redis.Redis) -> None:

@@ -48,3 +48,11 @@ def test_what_cannot_be_renewed_is_told_in_one_line(battlebot: Run, settings: Se
     found = storage.bots.find("ada")
     assert found is not None
     assert found["sealed_pass_hash"] == sealed
+
+
+def test_a_folder_in_which_nothing_was_kept_is_told_from_one_without_its_key(battlebot: Run, tmp_path: Path) -> None:
+    """As by every other command; nothing is made there."""
+    finished = battlebot("renew", "ada", "--data", str(tmp_path / "elsewhere"))
+    assert (finished.returncode, finished.stdout) == (2, "")
+    assert "No Battlebot has kept anything in" in finished.stderr
+    assert not (tmp_path / "elsewhere").exists()

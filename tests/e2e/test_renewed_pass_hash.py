@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import urllib.error
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from cluster import Cluster, Web, wait_for
-from peer import Peer
+from peer import Closed, Peer
 from switchboard import Switchboard
 
 from battlebot.client import Credentials, renew
@@ -86,3 +87,23 @@ def test_a_running_match_goes_on_to_its_end(nodes: tuple[Web, Web], tmp_path: Pa
     assert end_of(mover) == (1008, "login-failed")
     back = meet.login(new, login=KEEP)
     assert back.update()["match"]["id"] == other.update()["match"]["id"]
+
+
+def test_matches_that_go_on_with_the_old_one_keep_nobody_out(parts: Cluster, tmp_path: Path) -> None:
+    """Else whoever knows it could have so many at once that its owner is told `too-many-connections`."""
+    web = parts.web(max_connections_per_bot=2, turn_timeout_ms=60_000)
+    meet = Switchboard(web)
+    old = meet.auth()
+    for _ in range(2):
+        meet.seated(meet.login(old), meet.login(meet.auth()))
+    assert end_of(meet.login(old)) == (1008, "too-many-connections")
+    new = renewed(old, web, tmp_path)
+    other = meet.login(meet.auth())
+
+    def plays() -> bool:
+        with suppress(Closed):
+            return bool(meet.login(new).update()["match"])
+        return False
+
+    wait_for(plays, "its owner to be let in")
+    assert other.update()["match"]

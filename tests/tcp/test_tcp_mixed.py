@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import unicodedata
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +13,6 @@ from peer import Peer, new_name
 from switchboard import Switchboard
 from tcp_peer import TcpPeer, login_hash
 
-from battlebot.client import Credentials, renew
 from battlebot.config import Settings
 from battlebot.storage import Storage
 
@@ -239,26 +237,3 @@ def test_the_record_says_who_had_no_password(meet: Switchboard, join: Join, work
     assert (series["board"], series["boards"], series["passwordless"]) == (2, 2, [player.name])
     numbers = [message["board"]["_id"] for message in log if message["event"] in ("win", "lose")]
     assert numbers[1] == series["number"]
-
-
-def test_whose_pass_hash_was_changed_plays_no_more_with_the_old_one(
-    meet: Switchboard, join: Join, tmp_path: Path
-) -> None:
-    """Whether it waits for an opponent by then, or asks for one later."""
-    peers = []
-    for number in range(2):
-        auth = meet.auth("gomoku")
-        peer = join(enter=False)
-        peer.send({"username": auth["bot_id"]})
-        peer.send({"username": auth["bot_id"], "login_hash": login_hash(auth["pass_hash"], peer.read()["salt"])})
-        assert peer.read() == {"status": "ok"}
-        peer.event("player_is_free")
-        path = tmp_path / f"{number}.json"
-        Credentials("gomoku", auth["bot_id"], auth["pass_hash"], meet.web.address).save(path)
-        renew(path)
-        peers.append(peer)
-    later, waits = peers
-    waits.find()
-    assert waits.ended()
-    later.find()
-    assert later.ended()

@@ -163,6 +163,12 @@ def test_a_mistake_of_the_server_s_own_closes_the_connection() -> None:
     assert closed == [SERVER_ERROR]
 
 
+def logged_in(bot: str, pass_hash: str) -> Player:
+    """A player that has a password."""
+    login = Login("numberwang", bot, login_hash(pass_hash, "salt"))
+    return player_of(Knock(login, salt="salt"), NOWHERE, proves=PROVES)
+
+
 def test_who_logged_in_with_another_pass_hash_than_its_bot_has_now_plays_no_further_match() -> None:
     """Nobody else is touched: no other bot, and no player without a password whose name was registered later."""
     dismissed: list[Player] = []
@@ -174,12 +180,42 @@ def test_who_logged_in_with_another_pass_hash_than_its_bot_has_now_plays_no_furt
 
     lobby: Any = Lobby()
     stays = Stays(Settings(), lobby, NOWHERE)
-    old, new, bob = (
-        player_of(Knock(Login("numberwang", bot, login_hash(pass_hash, "salt")), salt="salt"), NOWHERE, proves=PROVES)
-        for bot, pass_hash in (("ada", "old"), ("ada", "new"), ("bob", "old"))
-    )
+    old, new, bob = (logged_in("ada", "old"), logged_in("ada", "new"), logged_in("bob", "old"))
     nameless = player_of(login_of("ada"), NOWHERE)
     stays.players |= {old, new, bob, nameless}
-    stays.turn_out({"ada": "new"})
+    stays.turn_out({"ada": "new"}, time.monotonic())
     assert dismissed == [old]
     assert [player.barred for player in (old, new, bob, nameless)] == [True, False, False, False]
+
+
+def test_while_redis_is_away_all_of_them_are_barred() -> None:
+    """Their matches end meanwhile; who waits is closed as soon as Redis answers, whatever was changed later."""
+    dismissed: list[Player] = []
+    away = [True]
+
+    class Lobby:
+        def dismiss(self, player: Player, reason: Closing) -> None:
+            if away[0]:
+                raise Unavailable("Redis does not answer now.")
+            dismissed.append(player)
+
+    lobby: Any = Lobby()
+    stays = Stays(Settings(), lobby, NOWHERE)
+    players = {logged_in("ada", "old") for _ in range(3)}
+    stays.players |= players
+    with pytest.raises(Unavailable):
+        stays.turn_out({"ada": "new"}, time.monotonic())
+    assert all(player.barred for player in players)
+    away[0] = False
+    stays.turn_out({"bob": "new"}, time.monotonic())
+    assert set(dismissed) == players
+
+
+def test_who_was_let_in_since_a_node_looked_is_left_to_its_next_look() -> None:
+    """The pass_hash may have been changed again meanwhile: then the newest is another than that of the look."""
+    stays = Stays(Settings(), NOWHERE, NOWHERE)
+    as_of_s = time.monotonic()
+    player = logged_in("ada", "newest")
+    stays.players.add(player)
+    stays.turn_out({"ada": "new"}, as_of_s)
+    assert not player.barred

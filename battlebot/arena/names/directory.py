@@ -27,6 +27,7 @@ from battlebot.wire.login import Login, hash_fits, new_secret
 
 log = structlog.get_logger()
 
+AWAY = "away"  # in a copy that stands for a document: why MongoDB was not asked
 REMEMBERED = 100_000  # bots whose logins need no database; what has changed, `Renewals` tells
 
 
@@ -119,10 +120,12 @@ class Directory:
         Raises UnknownBot, LoginFailed; Unavailable: it may have been changed all the same.
         """
         try:
-            renewed(self._bots, self._vault, bot_id, pass_hash, given)
+            document = renewed(self._bots, self._vault, bot_id, pass_hash, given)
         except SettingError as error:
             raise self._unreadable(bot_id, error) from error
         self._remembered.pop(bot_id, None)
+        # MongoDB may be gone before the nodes look
+        in_background(self._copy, [document])
         log.info("bot.renewed", bot=bot_id)
 
     def learn(self, documents: Sequence[Mapping[str, Any]]) -> dict[str, str]:
@@ -131,11 +134,10 @@ class Directory:
         Returns bot -> pass_hash; without those that no key of this node opens, who cannot log in here.
         """
         known = {}
-        for row in documents:
+        for row in cooperatively(documents):
             self._remembered.pop(row["_id"], None)
             with suppress(Unavailable):
                 known[row["_id"]] = self._opened(row["_id"], row["sealed_pass_hash"])
-        self._copy(documents)
         return known
 
     def registered(self, names: Collection[str]) -> bool:
@@ -166,20 +168,32 @@ class Directory:
             self._remembered.move_to_end(bot_id)
             return known[1]
         # it is not what this node remembers, but may have been changed at another one
-        row = held(lambda: self._row(bot_id), self._hold_s)
-        found, pass_hash = self._nobody if row is None else (row["game"], self._opened(bot_id, row["sealed_pass_hash"]))
-        if not fits(pass_hash) or found != game:
+        pass_hash = self._looked_for(bot_id, game, fits, copied=True)
+        if pass_hash is None:
             return None
         # only now that somebody has its pass_hash: until that is given out, a registration may be taken back
-        self._remembered[bot_id] = found, pass_hash
+        self._remembered[bot_id] = game, pass_hash
         if len(self._remembered) > REMEMBERED:
             self._remembered.popitem(last=False)
         return pass_hash
 
-    def _row(self, bot_id: str) -> Mapping[str, Any] | None:
+    def _looked_for(self, bot_id: str, game: str, fits: Callable[[str], bool], copied: bool) -> str | None:
+        """Like `_find`, but asks MongoDB; while that is away, the copies, if they may be `copied`."""
+        row = held(partial(self._row, bot_id, copied), self._hold_s)
+        found, pass_hash = self._nobody if row is None else (row["game"], self._opened(bot_id, row["sealed_pass_hash"]))
+        if fits(pass_hash) and found == game:
+            return pass_hash
+        if row is not None and AWAY in row and found == game:
+            # only MongoDB knows whether it has been changed since it was copied
+            return self._looked_for(bot_id, game, fits, copied=False)
+        return None
+
+    def _row(self, bot_id: str, copied: bool) -> Mapping[str, Any] | None:
         found = self._looked_up.ask(bot_id)
         if isinstance(found, str):
             raise Unavailable(found)
+        if found is not None and AWAY in found and not copied:
+            raise Unavailable(found[AWAY])
         return found
 
     def _look_up(self, bot_ids: Sequence[str]) -> Sequence[Mapping[str, Any] | str | None]:
@@ -187,13 +201,13 @@ class Directory:
 
         Otherwise a bot in a match could come back at those nodes only that know it, and be kept out by the others.
 
-        Returns for others what is wrong. Not the error, whose traceback holds who asked: they would stay in memory
-        until the collector runs.
+        Returns for others what is wrong, which copies say by `AWAY`. Not the error, whose traceback holds who asked:
+        they would stay in memory until the collector runs.
         """
         try:
             found = self._bots.find_all(bot_ids)
         except Unavailable as error:
-            return [copy or str(error) for copy in self._copies.of(bot_ids)]
+            return [{**copy, AWAY: str(error)} if copy else str(error) for copy in self._copies.of(bot_ids)]
         # a login does not wait for it: if Redis hangs, it is turned away, and that soon
         in_background(self._copy, [row for row in found if row is not None])
         return found
@@ -216,11 +230,11 @@ class Directory:
         return Unavailable("This server cannot check the password of this bot now.")
 
 
-def renewed(bots: Bots, vault: Vault, bot_id: str, pass_hash: str, given: str | None = None) -> None:
+def renewed(bots: Bots, vault: Vault, bot_id: str, pass_hash: str, given: str | None = None) -> dict[str, Any]:
     """Gives a registered bot another pass_hash, of 64 hex digits, if it has `given`; None: whatever it has.
 
-    Raises UnknownBot, LoginFailed, SettingError if the vault does not open what it has; Unavailable: it may have been
-    changed all the same.
+    Returns its document with the new one. Raises UnknownBot, LoginFailed, SettingError if the vault does not open what
+    it has; Unavailable: it may have been changed all the same.
     """
     row = bots.find(bot_id)
     if row is None:
@@ -228,5 +242,7 @@ def renewed(bots: Bots, vault: Vault, bot_id: str, pass_hash: str, given: str | 
     known = vault.open(row["sealed_pass_hash"])
     if given is not None and not secrets.compare_digest(given.encode(), known.encode()):
         raise LoginFailed("The bot, its game or its pass_hash is not right.")
-    if not bots.renew(bot_id, vault.seal(pass_hash), row["sealed_pass_hash"]):
+    sealed = vault.seal(pass_hash)
+    if not bots.renew(bot_id, sealed, row["sealed_pass_hash"]):
         raise LoginFailed("The bot's pass_hash has just been changed.")
+    return {**row, "sealed_pass_hash": sealed}

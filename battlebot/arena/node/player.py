@@ -101,6 +101,7 @@ class Player:
 
     def __init__(self, let_in: LetIn, channel: Channel, connection: str, terms: Terms, traits: Traits) -> None:
         self.let_in = let_in
+        self.let_in_s = time.monotonic()
         self.login = login = let_in.knock.login
         self.traits = traits
         self.unforgiving = terms.unforgiving
