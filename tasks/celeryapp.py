@@ -85,6 +85,14 @@ class Battlebot(Celery):
         self._producer: Any = None
         self._producer_of = 0  # its process: connections must not cross a fork
 
+    def connection_for_read(self, url: str | None = None, **options: Any) -> Any:
+        """Like Celery's, but not to where another's Celery has its broker (`CELERY_BROKER_URL`)."""
+        return super().connection_for_read(url or self._broker_url, **options)
+
+    def connection_for_write(self, url: str | None = None, **options: Any) -> Any:
+        """Like `connection_for_read`."""
+        return super().connection_for_write(url or self._broker_url, **options)
+
     def send_task(self, name: str, *arguments: Any, **options: Any) -> Any:
         """Like Celery's; returns None and sends nothing if too many such tasks wait already."""
         policy = TASK_POLICIES.get(name)
@@ -118,6 +126,10 @@ class Battlebot(Celery):
         sent = super().send_task(name, *arguments, producer=producer, **options)
         self._producer, self._producer_of = producer, os.getpid()
         return sent
+
+    @property
+    def _broker_url(self) -> str:
+        return broker_url(self.battlebot_settings.redis_url)
 
     @cached_property
     def _client(self) -> Any:

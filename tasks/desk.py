@@ -128,7 +128,7 @@ class Desk:
 
 
 def _asked_by_the_stretch(_match_id: str) -> None:
-    """Requests nothing: the stretch that has committed an answer asks on in that match itself."""
+    """Requests nothing: the stretch that has committed an answer asks on in it, or has the next board asked."""
 
 
 @once_a_process

@@ -26,11 +26,14 @@ def check_modules() -> None:
     Not for `games`: a folder of games may be given so.
     """
     ours = Path(__file__).parents[2]
-    for folder in filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)):
+    given = os.environ.get("PYTHONPATH", "")
+    for folder in given.split(os.pathsep) if given else []:
         for name in _BESIDE:
             found = PathFinder.find_spec(name, [folder])
             if found and found.origin and not Path(found.origin).resolve().is_relative_to(ours.resolve()):
-                raise EmbeddedError(f"{found.origin} hides the server's own {name}: take {folder} out of PYTHONPATH.")
+                # as `$PYTHONPATH:/more` has it if nothing was set
+                what = folder or "the empty entry (the working directory)"
+                raise EmbeddedError(f"{found.origin} hides the server's own {name}: take {what} out of PYTHONPATH.")
 
 
 def check_formats() -> None:

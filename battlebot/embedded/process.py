@@ -22,6 +22,7 @@ from battlebot.errors import EmbeddedError
 # mongod needs room for a file of 100 MB when it starts
 LEAST_ROOM_MB = 128
 
+_ENDED_S = 3.0  # whoever has removed its own socket has ended by then: mongod removes it first
 _LOG_BYTES = 10_000_000
 _TAIL_BYTES = 65_536  # mongod's last words are followed by 25,000 bytes of where in its code it dies
 
@@ -80,7 +81,7 @@ class Child:
             if output is not None:
                 os.close(output)
         self._asked = False
-        self._listened = False
+        self._seen_s: float | None = None  # when its socket was last there
         _started.add(self)
 
     def _start(self, output: int | None) -> subprocess.Popen[bytes]:
@@ -115,14 +116,14 @@ class Child:
             return f"exit status {code}"
         return next((one.name for one in signal.Signals if one == -code), f"signal {-code}")
 
-    def is_cut_off(self) -> bool:
-        """Whether the socket at which it listened has been removed: nobody can connect to it any more."""
+    def is_cut_off(self, now_s: float) -> bool:
+        """Whether the socket at which it listened has been removed, and not by itself: nobody can connect any more."""
         socket = self.program.socket
         if socket is None or self._asked:
             return False
-        here = socket.exists()
-        self._listened |= here
-        return self._listened and not here
+        if socket.exists():
+            self._seen_s = now_s
+        return self._seen_s is not None and now_s - self._seen_s > _ENDED_S
 
     def ask_to_stop(self) -> None:
         """Send SIGTERM without waiting; once only, as many a program takes the second for a wish to end at once."""

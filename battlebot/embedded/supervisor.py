@@ -137,7 +137,7 @@ class Supervisor:
             self._bury(place, now_s)
         elif place.restart_s is not None and now_s >= place.restart_s and place.child.program.has_room():
             self._restart(place, now_s)
-        elif place.restart_s is None and place.child.is_cut_off():
+        elif place.restart_s is None and place.child.is_cut_off(now_s):
             # as by what cleans /tmp; who is connected goes on, so that hardly anybody would notice
             log.error("part.cut_off", part=place.child.program.name, socket=str(place.child.program.socket))
             place.child.ask_to_stop()

@@ -18,7 +18,7 @@ from battlebot.arena.live.conduct import Conductor, asked_of
 from battlebot.arena.live.leases import Lease, Leases
 from battlebot.arena.live.questions import content_of, failed, gave_up, is_turn, turned
 from battlebot.errors import Unavailable, UnknownMatch
-from battlebot.referee.advance import asked_from_s
+from battlebot.referee.advance import Step, asked_from_s
 from battlebot.referee.events import Event, GaveUp
 from battlebot.referee.match import Match, Seat
 from battlebot.rules.contract import RAISED, Game
@@ -161,7 +161,7 @@ class Stretches:
             before = match
             if events:
                 draft = self._computed(match, partial(self._conductor.draft, match, events))
-                match = self._conductor.conduct_all(match, events, draft).match
+                match = self._done(game, self._conductor.conduct_all(match, events, draft))
                 done += len(events)
                 if match.verdict is not None and match.contest is not None:
                     # its bots may have other meetings
@@ -190,8 +190,14 @@ class Stretches:
             asked_from_s(game, match)
             return asked_of(game, match)
         except RAISED as error:
-            self._conductor.conduct(match, failed(error))
+            self._done(game, self._conductor.conduct(match, failed(error)))
             return []
+
+    def _done(self, game: Game, answer: Step) -> Match:
+        """Returns the match as it was committed; asks for a stretch of the board that follows, if it awaits one."""
+        if answer.then is not None and asked_of(game, answer.then.match):
+            self._ask_again(answer.then.match.id)
+        return answer.match
 
     def _paused(self, game: Game, match: Match, lease: Lease, until_s: float) -> bool:
         """Waits until viewers have seen what happened; returns False if the stretch must end before that.

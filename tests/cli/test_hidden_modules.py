@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from battlebot.cli.gamescheck import check_modules
+from battlebot.errors import EmbeddedError
 from tests.cluster import free_port
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -31,6 +32,17 @@ def test_a_module_that_hides_ours_is_one_clear_line(command: str, name: str, bat
     hides = f"battlebot: {others / name}.py hides the server's own {name}: take {others} out of PYTHONPATH.\n"
     assert (ended.returncode, ended.stdout, ended.stderr) == (2, "", hides)
     assert not (tmp_path / "data").exists()
+
+
+def test_an_empty_entry_is_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each part would load what lies there; nothing at all on PYTHONPATH hides nothing."""
+    (tmp_path / "app.py").write_text("")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", "")
+    check_modules()
+    monkeypatch.setenv("PYTHONPATH", ":/nowhere")
+    with pytest.raises(EmbeddedError, match=r"app\.py hides .* take the empty entry \(the working directory\) out of"):
+        check_modules()
 
 
 def test_our_own_folder_on_the_path_hides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

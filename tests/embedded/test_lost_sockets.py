@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 from collections.abc import Callable
 
 import pymongo
@@ -41,12 +43,30 @@ def test_stores_whose_sockets_were_removed_are_there_again(make_settings: Callab
         with redis.Redis.from_url(stores.settings.redis_url) as valkey, capture_logs() as logs:
             valkey.set("kept", 1)
             supervisor.watch()
-            eventually(lambda: all(child._listened for child in stores.children))
+            eventually(lambda: all(child._seen_s is not None for child in stores.children))
             shutil.rmtree(stores.folder.sockets)
             eventually(lambda: answer(stores.settings))
         told = [entry["part"] for entry in logs if entry["event"] == "part.cut_off"]
         assert sorted(told) == ["mongod", "valkey"]
         assert stores.folder.sockets.stat().st_mode & 0o777 == 0o700
+    finally:
+        supervisor.stop()
+        stores.stop()
+
+
+def test_a_store_that_ends_has_removed_its_socket_itself(make_settings: Callable[..., Settings]) -> None:
+    """mongod does so first of all, as when somebody else stops it: nothing cleans /tmp then."""
+    stores = Stores(make_settings())
+    supervisor, mongod = Supervisor(), stores.children[1]
+    for child in stores.children:
+        supervisor.adopt(child)
+    try:
+        with capture_logs() as logs:
+            supervisor.watch()
+            eventually(lambda: mongod._seen_s is not None)
+            os.kill(mongod.pid, signal.SIGTERM)
+            eventually(lambda: supervisor.child("mongod") is not mongod)
+        assert [entry["event"] for entry in logs][:1] == ["part.died"]
     finally:
         supervisor.stop()
         stores.stop()

@@ -14,7 +14,7 @@ from battlebot.config import Settings
 from battlebot.config.stores import REDIS_OPTIONS, check_redis_url
 from battlebot.embedded.commands import environment
 from battlebot.errors import SettingError
-from tasks.celeryapp import broker_url
+from tasks.celeryapp import broker_url, make_celery
 
 
 @pytest.mark.parametrize(
@@ -114,3 +114,14 @@ def test_no_task_goes_where_anothers_celery_has_its_broker(settings: Settings, m
         [sys.executable, "-c", ASKED], env=environment(settings), capture_output=True, text=True, check=True
     )
     assert told.stdout.split() == [Connection(broker_url(settings.redis_url)).as_uri()] * 2
+
+
+def test_who_is_no_part_of_a_server_reaches_our_broker_all_the_same(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`battlebot doctor`, and the health check of a container, are started by a shell."""
+    for name in ("CELERY_BROKER_URL", "CELERY_BROKER_READ_URL", "CELERY_BROKER_WRITE_URL"):
+        monkeypatch.setenv(name, "redis://127.0.0.1:1/0")
+    celery = make_celery(settings)
+    ours = Connection(broker_url(settings.redis_url)).as_uri()
+    assert {celery.connection_for_read().as_uri(), celery.connection_for_write().as_uri()} == {ours}

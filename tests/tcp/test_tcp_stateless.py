@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 import pytest
 from cluster import Cluster, Web
 from peer import new_name
-from tcp_peer import TcpPeer
+from tcp_peer import Message, TcpPeer
 
-SETTINGS = {"turn_timeout_ms": 20_000, "bot_loopback": True}
+TURN_S = 15.0
+SETTINGS = {"turn_timeout_ms": int(TURN_S * 1000), "bot_loopback": True}
 TCP_SETTINGS = SETTINGS
 
 
@@ -30,33 +33,53 @@ class LastFree(BaseHTTPRequestHandler):
         """Prints nothing."""
 
 
-@pytest.fixture
-def url() -> Iterator[str]:
-    """Yields where the bot is asked."""
+@pytest.fixture(scope="module")
+def bot(servers: Cluster, workers: Web) -> Iterator[str]:
+    """Yields the name of a bot with a URL."""
+    servers.bots()
     with ThreadingHTTPServer(("127.0.0.1", 0), LastFree) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/"
+        name = new_name()
+        url = f"http://127.0.0.1:{server.server_port}/"
+        status, _ = workers.request("/bots/gomoku", {"bot_id": name, "url": url})
+        assert status == 201
+        yield name
         server.shutdown()
 
 
-def test_a_bot_with_a_url_plays_both_boards(
-    servers: Cluster, workers: Web, join: Callable[..., TcpPeer], url: str
-) -> None:
-    """duel-arena: two boards against the same opponent, with colours changed; then the player is free."""
-    servers.bots()
-    name = new_name()
-    status, _ = workers.request("/bots/gomoku", {"bot_id": name, "url": url})
-    assert status == 201
-    player = join().find()
-    log = [player.read()]
+def play_both(player: TcpPeer, columns: int = 1) -> list[Message]:
+    """Takes free spaces of the first row, so many columns apart; returns what it is told until it is free."""
+    log = [player.find().read()]
     while log[-1]["event"] != "player_is_free":
         if log[-1]["event"] == "get_move":
             taken = log[-1]["board"]["_moves"]
-            x, y = next((x, y) for y in range(15) for x in range(15) if [x, y] not in taken)
+            x, y = next((x, y) for y in range(15) for x in range(0, 15, columns) if [x, y] not in taken)
             player.move(log[-1], x, y)
         log.append(player.read())
-    assert log[0] == {"event": "starting_game", "against": name}
+    return log
+
+
+def boards(log: list[Message]) -> tuple[list[Any], list[int]]:
+    """Returns the boards that have ended, and the number of the player's first move on each."""
     ends = [message["board"] for message in log if message["event"] in ("win", "lose")]
-    own = [board["_moves"].index([0, 0]) % 2 for board in ends]
+    return ends, [board["_moves"].index([0, 0]) for board in ends]
+
+
+def test_a_bot_with_a_url_plays_both_boards(bot: str, join: Callable[..., TcpPeer]) -> None:
+    """duel-arena: two boards against the same opponent, with colours changed; then the player is free."""
+    log = play_both(join())
+    assert log[0] == {"event": "starting_game", "against": bot}
+    ends, own = boards(log)
     assert sorted(own) == [0, 1]
     assert ends[0]["_id"] < ends[1]["_id"]
+
+
+def test_it_begins_the_second_board_at_once_if_it_has_ended_the_first(bot: str, join: Callable[..., TcpPeer]) -> None:
+    """The worker that asks it then begins that board, too; it would be asked only when its time is over."""
+    player, own = join(), list[int]()
+    while own != [0, 1]:
+        began_s = time.monotonic()
+        log = play_both(player, columns=2)
+        assert [message["event"] for message in log if message["event"] in ("win", "lose")] == ["lose", "lose"]
+        _, own = boards(log)
+        assert time.monotonic() - began_s < TURN_S / 2
