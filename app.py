@@ -77,6 +77,8 @@ from tasks.requests import ARCHIVE_EVERY_S, Requests, sending_in_background
 
 log = structlog.get_logger()
 
+Ticks = Sequence[Callable[[], None]]
+Letters = Mapping[str, Callable[..., None]]
 # whether MongoDB answers, so that bots can be looked up and let in
 PING_S = 1.0
 PING_EVERY_S = 0.5  # heartbeats, one a second, tell the latest answer
@@ -150,16 +152,8 @@ class House:
             arena=self.arena,
         )
 
-    def start(
-        self,
-        turn_out: TurnOut,
-        ticks: Sequence[Callable[[], None]] = (),
-        letters: Mapping[str, Callable[..., None]] | None = None,
-    ) -> None:
-        """Starts the node's threads. A door's own `ticks` are called every second, its own `letters` as in `Post`.
-
-        `turn_out`: the door's, as in `Renewals`.
-        """
+    def start(self, turn_out: TurnOut, ticks: Ticks = (), letters: Letters | None = None) -> None:
+        """Starts the node's threads. `turn_out` is its door's, as in `Renewals`; `ticks`, `letters`: as in `Node`."""
         self.lag.start()
         sharedtime.follow(partial(time_s, self.client))
         try:
