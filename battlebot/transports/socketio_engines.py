@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, unquote_to_bytes
 
 import engineio
 
@@ -74,13 +74,13 @@ def can_be_framed(body: bytes) -> bool:
     """Returns whether a body in the old protocol's binary form has valid packet lengths; True for any other body.
 
     A length has one byte per digit, at most `LONGEST_LENGTH`, and ends with 0xff. The package would compute with any
-    number of digits. A form, which begins with `d=`, must be ASCII, escaped and not: the package can read no other.
+    number of digits. A form, which begins with `d=`, must be ASCII, escaped and not: with Python 3.11 and 3.12 the
+    package can read no other.
     """
     if body.startswith(b"d="):
-        try:
-            body = parse_qs(body).get(b"d", [b""])[0]
-        except UnicodeError:
+        if not unquote_to_bytes(body).isascii():
             return False
+        body = parse_qs(body).get(b"d", [b""])[0]
     at = 0
     while at < len(body) and (body[0] <= 1):
         end = body.find(b"\xff", at + 1, at + 2 + LONGEST_LENGTH)
