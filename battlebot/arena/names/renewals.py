@@ -6,14 +6,10 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 
-import structlog
-
 from battlebot.arena.names.copies import Copies
 from battlebot.arena.names.directory import Directory
 from battlebot.runtime import sharedtime
 from battlebot.storage.bots import Bots
-
-log = structlog.get_logger()
 
 LOOKED_AT = 5  # ticks between two looks
 # a login that was under way at one look is found at a later one; MongoDB's clock may differ by as much, too
